@@ -12,7 +12,7 @@ from metrics_cases import NAMES, attempts
 from sklearn.linear_model import LogisticRegression
 
 import sklearn_rank
-from sklearn_rank import bounds, calibration, clicks, datasets, losses, preprocessing, rankers
+from sklearn_rank import bounds, calibration, clicks, datasets, losses, preprocessing
 from sklearn_rank.metrics import Accumulator
 
 GRADES = np.r_[0, 1, 2, 0, 3, 1, 0, 2, 2, 1].astype(float)
@@ -373,24 +373,6 @@ def data_cases():
         yield from i.refusals(name, getattr(datasets, name), **keywords)
     parts = [slice(0, 25), slice(25, 40), slice(40, None)]
 
-    def batches(columns):
-        return datasets.RowBatches(lambda: [{k: v[p] for k, v in columns.items()} for p in parts])
-
-    queries, classes = {"X": i.X, "y": i.grades, "qid": i.qid}, {"X": i.X, "y": i.y}
-    for name in rankers.__all__:
-        for kind, columns in {"queries": queries, "classes": classes}.items():
-            yield (
-                f"RowBatches {name}, {kind}",
-                partial(
-                    lambda name, columns: on_batches(getattr(rankers, name)(), batches(columns)),
-                    name,
-                    columns,
-                ),
-            )
-    yield "RowBatches", lambda: batches(queries)
-    yield "RowBatches without y", lambda: batches({"X": i.X}).y
-    for value in (3, None, [], [{"X": i.X[:2]}, {"X": i.X[:2, :1]}]):
-        yield f"RowBatches({value!r:.20})", lambda value=value: datasets.RowBatches(value)
     rows = [{"y_true": i.y[p], "y_score": i.score[p]} for p in parts]
     for name in ("auc", "ap", "ndcg@10"):
         for more in ({}, {"max_items": 5}):
@@ -400,11 +382,6 @@ def data_cases():
                     Accumulator.from_batches(rows, name, **more), "result", "bounds"
                 ),
             )
-
-
-def on_batches(ranker, rows):
-    lists = {} if rows.qid is None else {"qid": rows.qid}
-    return ranker.fit(rows, rows.y, **lists)
 
 
 def parquet(text):

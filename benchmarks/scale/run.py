@@ -1,4 +1,4 @@
-"""Time and memory of metrics and fits against rows, features and workers, with exponents.
+"""Time and memory of metrics against rows and workers, with exponents.
 
     python benchmarks/scale/run.py metrics|workers [--write] [--data FOLDER]
 

@@ -20,10 +20,10 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._optional import import_optional
-from .._row_batches import DAMAGED, open_file
 from .._typing import AnyArray, FloatArray
 from .._validation import KNOWN_IN_PART, reads_as
 from ..datasets import join_qrels, load_qrels, load_trec_run
+from ..datasets._shared import DAMAGED, open_file
 from ..inference import LabelDesign
 from ..metrics import Measure, get_measure, get_measure_names, make_measure
 from ._output import LABELS, CommandError, did_you_mean, listed

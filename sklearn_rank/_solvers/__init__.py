@@ -11,7 +11,6 @@ from ._accuracy_at_top import (
     solve_candidates,
 )
 from ._design import (
-    BlockedDesign,
     ChunkedDesign,
     ChunkOfRows,
     DenseDesign,

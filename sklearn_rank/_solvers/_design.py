@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -343,41 +342,6 @@ def _add(parts: Iterable[Products]) -> Products:
     return reduce(lambda total, products: tuple(map(np.add, total, products)), parts)
 
 
-class PartedDesign(OrderedDesign):
-    """Rows whose parts come one after the other."""
-
-    @abstractmethod
-    def _parts(self) -> Iterator[tuple[slice, Any]]:
-        """Consecutive parts of all rows in float64; one may be overwritten by the next."""
-
-    def _by_part(self, product: str, *arguments: FloatArray) -> Iterable[Products]:
-        return (_product(rows, product, *arguments) for _, rows in self._parts())
-
-    def _sum(self, product: str, *by_row: FloatArray) -> Products:
-        factors = [self._by_all_rows(values) for values in by_row]
-        return _add(
-            _product(rows, product, *(values[part] for values in factors))
-            for part, rows in self._parts()
-        )
-
-
-def converted_parts(rows: Any, start: int = 0) -> Iterator[tuple[slice, Any]]:
-    """Cut rows into parts in float64."""
-    n_rows = rows.shape[0]
-    if sp.issparse(rows):
-        yield slice(start, start + n_rows), sp.csr_array(rows).astype(np.float64, copy=False)
-        return
-    is_double = rows.dtype == np.float64
-    shape = (0 if is_double else min(CONVERTED_ROWS, n_rows), rows.shape[1])
-    converted = np.empty(shape, order="C" if rows.flags.c_contiguous else "F")
-    for offset in range(0, n_rows, CONVERTED_ROWS):
-        part = rows[offset : offset + CONVERTED_ROWS]
-        if not is_double:
-            np.copyto(converted[: len(part)], part)
-            part = converted[: len(part)]
-        yield slice(start + offset, start + offset + len(part)), part
-
-
 # Bytes of rows in float64 up to which a solver that works on some rows has a copy of them.
 LARGEST_COPY = 2**30
 
@@ -388,63 +352,7 @@ def _numbers_in(ascending: IntArray, part: slice) -> IntArray:
     return ascending[low:high] - part.start
 
 
-def copied_rows(
-    parts: Iterable[Any], places: IntArray, n_features: int, most_bytes: float = np.inf
-) -> InMemoryDesign | None:
-    """Copy rows that come by ascending places into float64; None where these are more bytes."""
-    order = np.argsort(places, kind="stable")
-    dense: FloatArray | None = None
-    sparse: list[Any] = []
-    n_copied = n_bytes = 0
-    for rows in parts:
-        if sp.issparse(rows):
-            sparse.append(sp.csr_array(rows).astype(np.float64, copy=False))
-            n_bytes += sparse[-1].data.nbytes + sparse[-1].indices.nbytes
-        else:
-            n_bytes = 8 * len(places) * n_features
-        if n_bytes > most_bytes:
-            return None
-        stop = n_copied + rows.shape[0]
-        if not sparse:
-            dense = np.empty((len(places), n_features)) if dense is None else dense
-            dense[order[n_copied:stop]] = rows
-        n_copied = stop
-        if n_copied == len(places):
-            break
-    if dense is not None:
-        return DenseDesign(dense)
-    stacked = SparseDesign(sp.csr_array(sp.vstack(sparse, format="csr")))
-    is_sorted = np.array_equal(order, np.arange(len(order)))
-    return stacked if is_sorted else stacked.rows(np.argsort(order))
-
-
-class BlockedDesign(PartedDesign):
-    """Rows of a source, each product with which reads them once; memory is one block."""
-
-    def __init__(self, source: Any, order: IntArray | None = None) -> None:
-        # Its ``blocks()`` generates the rows once more, in consecutive blocks with their places.
-        super().__init__(source.shape, order)
-        self._source = source
-
-    def rows(self, index: Any) -> Design:
-        """Take some rows: a copy where it has at most a gigabyte, else they are read again."""
-        places = self._places(index)
-        return self._copy(places, LARGEST_COPY) or BlockedDesign(self._source, places)
-
-    def _parts(self) -> Iterator[tuple[slice, Any]]:
-        # Files are closed where they are not read to their end.
-        with closing(self._source.blocks()) as blocks:
-            for part, rows in blocks:
-                yield from converted_parts(rows, part.start)
-
-    def _copy(self, places: IntArray, most_bytes: float = np.inf) -> Any:
-        ascending = np.sort(places)
-        with closing(self._source.blocks()) as blocks:
-            parts = (rows[_numbers_in(ascending, part)] for part, rows in blocks)
-            return copied_rows(parts, places, self.shape[1], most_bytes)
-
-
-class ViewDesign(PartedDesign):
+class ViewDesign(OrderedDesign):
     """Rows of a matrix, taken in some order and in float64 at each product."""
 
     def __init__(self, matrix: Any, order: IntArray | None = None) -> None:
@@ -457,7 +365,30 @@ class ViewDesign(PartedDesign):
         return self._copy(places) if isinstance(index, slice) else view_design(self.matrix, places)
 
     def _parts(self) -> Iterator[tuple[slice, Any]]:
-        return converted_parts(self.matrix)
+        """Consecutive parts of all rows in float64; one may be overwritten by the next."""
+        rows, n_rows = self.matrix, self.matrix.shape[0]
+        if not self.is_dense:
+            yield slice(0, n_rows), sp.csr_array(rows).astype(np.float64, copy=False)
+            return
+        is_double = rows.dtype == np.float64
+        shape = (0 if is_double else min(CONVERTED_ROWS, n_rows), rows.shape[1])
+        converted = np.empty(shape, order="C" if rows.flags.c_contiguous else "F")
+        for start in range(0, n_rows, CONVERTED_ROWS):
+            part = rows[start : start + CONVERTED_ROWS]
+            if not is_double:
+                np.copyto(converted[: len(part)], part)
+                part = converted[: len(part)]
+            yield slice(start, start + len(part)), part
+
+    def _by_part(self, product: str, *arguments: FloatArray) -> Iterable[Products]:
+        return (_product(rows, product, *arguments) for _, rows in self._parts())
+
+    def _sum(self, product: str, *by_row: FloatArray) -> Products:
+        factors = [self._by_all_rows(values) for values in by_row]
+        return _add(
+            _product(rows, product, *(values[part] for values in factors))
+            for part, rows in self._parts()
+        )
 
     def _copy(self, places: IntArray) -> Any:
         return as_design(self.matrix[places])
@@ -527,7 +458,10 @@ class ChunkedDesign(OrderedDesign):
     def _copy(self, places: IntArray) -> Any:
         ascending = np.sort(places)
         tasks = self._tasks(getitem, lambda part: (_numbers_in(ascending, part),))
-        return copied_rows(self._compute(tasks), places, self.shape[1])
+        rows = self._compute(tasks)
+        is_sparse = any(map(sp.issparse, rows))
+        stacked = sp.vstack(rows, format="csr") if is_sparse else np.concatenate(rows)
+        return as_design(stacked).rows(np.argsort(np.argsort(places, kind="stable")))
 
     def _by_part(self, product: str, *arguments: FloatArray) -> Iterable[Products]:
         delayed = import_optional("dask", USED_BY).delayed

@@ -1,6 +1,5 @@
 """Data sets: bundled real data, loaders of ranking file formats, and generators."""
 
-from .._row_batches import RowBatches
 from ._bundled import load_flights, load_ionosphere, load_thyroid
 from ._label_ranking import load_label_ranking
 from ._letor import letor_to_parquet, load_letor
@@ -13,7 +12,6 @@ from ._synthetic import (
 from ._trec import join_qrels, load_qrels, load_trec_run
 
 __all__ = [
-    "RowBatches",
     "join_qrels",
     "letor_to_parquet",
     "load_flights",

@@ -14,9 +14,9 @@ from sklearn.utils import Bunch
 
 from .._label_orders import ABOVE, fault_of, first_bad_positions, repeated, split_order
 from .._optional import import_pandas
-from .._row_batches import DAMAGED, LineError, name_of, open_source
 from .._typing import FloatArray
 from .._validation import check_flag, check_whole, is_whole
+from ._svmlight import DAMAGED, LineError, name_of, open_source
 
 SEPARATORS = (",", ";", "\t", "|")
 MISSING = frozenset(("", "?", "na", "nan", "null", "none"))

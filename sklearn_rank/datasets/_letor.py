@@ -8,7 +8,6 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,18 +15,19 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._optional import import_optional, import_pandas
-from .._row_batches import (
-    Block,
-    SvmlightBatches,
-    ZeroBased,
-    check_format,
-    ids_from,
-    name_of,
-    read_blocks,
-)
 from .._typing import AnyArray, IntArray
 from .._validation import check_flag, check_whole
 from .._warn import warn
+from ._svmlight import (
+    Block,
+    ZeroBased,
+    are_integers,
+    check_format,
+    ids_from,
+    name_of,
+    open_file,
+    read_blocks,
+)
 
 FOLD = re.compile(r"fold[ _-]?(\d+)", re.IGNORECASE)
 PART = re.compile(
@@ -367,7 +367,7 @@ def _join_sparse(blocks: list[Block], n: int, n_features: int, shift: int, dtype
     return kind((values, indices, ends), shape=(n, n_features))
 
 
-# Rows of a row group, unless one query has more: the default batch of RowBatches.from_parquet.
+# Rows of a row group, unless one query has more.
 GROUP_ROWS = 65536
 # Rows that are parsed at once.
 READ_ROWS = 8192
@@ -388,9 +388,8 @@ def letor_to_parquet(
     """Convert LETOR and MSLR files to Parquet, which loads much faster.
 
     The columns are those of ``load_letor(path, as_frame=True).frame``: "feature_1" and so on,
-    "target", "qid" and, if kept, "comment". Files and row groups keep queries whole, so each batch
-    of :meth:`RowBatches.from_parquet`, and each partition of ``dask.dataframe.read_parquet``,
-    holds whole queries.
+    "target", "qid" and, if kept, "comment". Files and row groups keep queries whole, so each
+    partition of ``dask.dataframe.read_parquet`` holds whole queries.
 
     Parameters
     ----------
@@ -436,7 +435,6 @@ def letor_to_parquet(
 
     See Also
     --------
-    RowBatches.from_parquet : Reads Parquet files with one batch in memory at a time.
     load_letor : Loads the same data into memory.
 
     Notes
@@ -456,18 +454,16 @@ def letor_to_parquet(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from sklearn_rank.datasets import RowBatches, letor_to_parquet
+    >>> import pyarrow.parquet as pq
+    >>> from sklearn_rank.datasets import letor_to_parquet
     >>> folder = Path(tempfile.mkdtemp())
     >>> text = "2 qid:10 1:0.5 2:1\\n0 qid:10 1:0.1\\n1 qid:11 2:3\\n"
     >>> _ = (folder / "train.txt").write_text(text)
     >>> written = letor_to_parquet(folder / "train.txt", folder / "train")
     >>> [file.name for file in written.iterdir()]
     ['part-00000.parquet']
-    >>> rows = RowBatches.from_parquet(written, label="target", qid="qid")
-    >>> rows
-    RowBatches(3 rows in 1 batches, 2 features, float32, qid)
-    >>> rows.feature_names
-    array(['feature_1', 'feature_2'], dtype=object)
+    >>> pq.read_table(written).column_names
+    ['feature_1', 'feature_2', 'target', 'qid']
     """
     import_optional("pyarrow", USED_BY)
     check_flag("comments", comments)
@@ -483,7 +479,10 @@ def letor_to_parquet(
         )
     if not folder.parent.is_dir():
         raise FileNotFoundError(f"{folder.parent} is not a folder: create it first.")
-    source = SvmlightBatches.of(paths, n_features, zero_based, False, dtype, READ_ROWS)
+    check_format(zero_based, dtype)
+    if not paths:
+        raise ValueError("paths is empty: pass at least one file.")
+    columns = _scan(paths, n_features, zero_based)
     # It takes its name when it is complete.
     partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
     try:
@@ -497,8 +496,9 @@ def letor_to_parquet(
             part = partial.joinpath(*names)
             part.mkdir(parents=True, exist_ok=True)
             group_rows = min(GROUP_ROWS, rows_per_file)
-            groups = _read_groups(replace(source, paths=data_set), comments, group_rows)
-            _write_groups(groups, part, source.feature_names, rows_per_file)
+            blocks = _read_rows(data_set, columns, zero_based, dtype, comments)
+            groups = _in_groups(blocks, group_rows)
+            _write_groups(groups, part, columns.names, rows_per_file)
         if folder.exists():
             folder.rmdir()
         partial.rename(folder)
@@ -513,27 +513,97 @@ def letor_to_parquet(
     return _map_data_sets(files, lambda _, *names: folder.joinpath(*names))
 
 
-def _read_groups(
-    source: SvmlightBatches, comments: bool, most: int
+class _Columns(NamedTuple):
+    """What the columns of all files are, found before numbers are read."""
+
+    first: int  # Index of the first feature
+    n_features: int
+    integers: bool  # Whether all ids are integers
+
+    @property
+    def names(self) -> list[str]:
+        return [f"feature_{self.first + index}" for index in range(self.n_features)]
+
+
+def _scan(paths: list[Path], n_features: int | None, zero_based: ZeroBased) -> _Columns:
+    ids: set[bytes] = set()
+    lowest, highest, widest = np.iinfo(np.int64).max, 0, paths[0]
+    for path in paths:
+        with open_file(path) as stream:
+            for line in stream:
+                entries = line.partition(b"#")[0].split(None, 2)
+                if len(entries) > 1:
+                    ids.add(entries[1][4:])
+                if len(entries) < 3:
+                    continue
+                low = entries[2].partition(b":")[0]
+                high = entries[2].rpartition(b":")[0].rsplit(None, 1)[-1:]
+                if low.isdigit() and high and high[0].isdigit():
+                    lowest = min(lowest, int(low))
+                    if int(high[0]) > highest:
+                        highest, widest = int(high[0]), path
+    first = int(zero_based is False or (zero_based == "auto" and lowest > 0))
+    n_present = highest + 1 - first
+    if n_features is None:
+        n_features = n_present
+    if check_whole("n_features", n_features) < n_present:
+        raise ValueError(
+            f"n_features={n_features} is less than the {n_present} features of {widest}: increase"
+            " it or leave it out."
+        )
+    return _Columns(first, n_features, are_integers(ids))
+
+
+def _read_rows(
+    paths: list[Path], columns: _Columns, zero_based: ZeroBased, dtype: Any, comments: bool
 ) -> Iterator[dict[str, AnyArray]]:
+    """Columns of some rows, one file after the other."""
+    # With zero_based=False the parser moves the columns.
+    shift = 0 if zero_based is False else columns.first
+    last: tuple[Path, Any] | None = None
+    for path in paths:
+        queries: dict[bytes, int] = {}
+        for block in read_blocks(
+            path,
+            queries,
+            sparse=False,
+            zero_based=zero_based,
+            comments=comments,
+            dtype=np.dtype(dtype),
+            rows=READ_ROWS,
+        ):
+            width = max(block.width - shift, 0)
+            if width > columns.n_features:
+                raise ValueError(
+                    f"{path} has changed since it was first read: it has more features."
+                )
+            qid = ids_from(list(queries), columns.integers)[block.query]
+            queries.clear()
+            if last is not None and last[0] != path and last[1] == qid[0]:
+                warn(
+                    f"The query id {qid[0]!s} is the last of {last[0]} and the first of {path}:"
+                    " their rows are treated as one query; if they are different queries, pass a"
+                    " mapping from names to files.",
+                    UserWarning,
+                )
+            last = path, qid[-1]
+            X = np.zeros((len(qid), columns.n_features), dtype=dtype)
+            X[:, :width] = block.X[:, shift:]
+            texts = {"comment": np.array(block.comments, dtype=object)} if comments else {}
+            yield {"X": X, "target": block.target, "qid": qid, **texts}
+    if last is None:
+        raise ValueError(f"{paths[0]} has no rows: check that it is the right file.")
+
+
+def _in_groups(blocks: Iterator[dict[str, AnyArray]], most: int) -> Iterator[dict[str, AnyArray]]:
     """Columns of rows of whole queries, `most` at most unless one query has more."""
     seen: set[Any] = set()
-    rest: dict[str, AnyArray] = {}
-    last: tuple[Any, Any] | None = None
-    for path, X, target, qid, texts in source.batches(comments):
-        if last is not None and last[0] != path and last[1] == qid[0]:
-            warn(
-                f"The query id {qid[0]!s} is the last of {last[0]} and the first of {path}: their"
-                " rows are treated as one query; if they are different queries, pass a mapping"
-                " from names to files.",
-                UserWarning,
-            )
-        last = path, qid[-1]
-        rows = {"X": X, "target": target, "qid": qid}
-        if comments:
-            rows["comment"] = np.array(texts, dtype=object)
-        if rest:
-            rows = {name: np.concatenate((rest[name], rows[name])) for name in rows}
+    rows: dict[str, AnyArray] = {}
+    for block in blocks:
+        rows = {
+            name: np.concatenate((rows[name], block[name])) if rows else block[name]
+            for name in block
+        }
         while len(rows["qid"]) > most:
             begins = _begins(rows["qid"])
             if not len(begins):
@@ -541,10 +611,7 @@ def _read_groups(
             end = int(begins[max(int(np.sum(begins <= most)) - 1, 0)])
             yield _check_new({name: column[:end] for name, column in rows.items()}, seen)
             rows = {name: column[end:] for name, column in rows.items()}
-        rest = rows
-    if not rest:
-        raise ValueError(f"{source.paths[0]} has no rows: check that it is the right file.")
-    yield _check_new(rest, seen)
+    yield _check_new(rows, seen)
 
 
 def _begins(qid: AnyArray) -> IntArray:

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._row_batches import DAMAGED, name_of, open_source
 from .._typing import AnyArray, FloatArray
 from .._validation import check_choice, check_flag
 from .._warn import warn
 from ..exceptions import MissingQueryWarning
+from ._svmlight import DAMAGED, name_of, open_source
 
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS = ("query", "iteration", "document", "relevance")

@@ -19,7 +19,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._partitions import is_collection
-from .._row_batches import RowBatches
 from .._sklearn_compat import BlockProgress, Interval, RealNotInt
 from .._solvers import Certificate
 from .._typing import AnyArray, FloatArray
@@ -240,12 +239,8 @@ def _refusing_groups(method: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def is_blocked(X: Any) -> bool:
-    return isinstance(X, RowBatches) or is_collection(X)
-
-
 def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
-    if is_blocked(X):
+    if is_collection(X):
         raise TypeError(
             f"{type(estimator).__name__} needs X in memory, but X is of type {type(X).__name__}: "
             "pass an array of rows that fit into memory, such as X.compute() of a dask "

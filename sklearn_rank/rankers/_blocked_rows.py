@@ -1,30 +1,24 @@
-"""Rows that are not in memory as a whole: batches that are read again, and dask collections."""
+"""Rows of dask collections, which need not be in memory as a whole."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from threading import local
 from typing import Any, NamedTuple, TypeAlias
 from weakref import ref
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.utils import check_array
 
 from .._lists import Lists
 from .._optional import import_optional
-from .._order import ragged_ranges
 from .._partitions import Partitions, aligned, in_chunk, is_collection, tree_reduce
-from .._row_batches import RowBatches, first_not_finite
 from .._sklearn_compat import check_sample_weight
 from .._solvers import (
-    BlockedDesign,
     ChunkedDesign,
     ChunkOfRows,
     Design,
@@ -33,7 +27,6 @@ from .._solvers import (
 )
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import missing_label, ravelled
-from ..preprocessing import QueryNormalizer
 from ._base import forget
 
 USED_BY = "A dask collection"
@@ -43,7 +36,7 @@ ROW_TYPES = (np.float64, np.float32)
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Store the number and names of the features of blocked rows, or compare them with those."""
+    """Store the number and names of the features of a collection, or compare them with those."""
     n_features, names = _features(X)
     if reset:
         forget(estimator, "feature_names_in_")
@@ -66,8 +59,6 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
 
 
 def _features(X: Any) -> tuple[int, Any]:
-    if isinstance(X, RowBatches):
-        return X.shape[1], X.feature_names
     if X.ndim != 2:
         raise ValueError(
             f"X has {X.ndim} dimensions, but must have two: pass a dask array or dataframe of "
@@ -86,20 +77,6 @@ def _features(X: Any) -> tuple[int, Any]:
     return int(n_features), names
 
 
-def check_small_columns(rows: RowBatches, **columns: Any) -> None:
-    for name, values in columns.items():
-        if values is None and getattr(rows, name, None) is not None:
-            without = "" if name == "qid" else f", or {name}=np.ones(len(rows)) to leave it out"
-            raise ValueError(
-                f"X has {name}, but {name} was not passed: pass {name}=rows.{name}{without}."
-            )
-        if is_collection(values):
-            raise TypeError(
-                f"{name} is a dask collection, but X is RowBatches: pass rows.{name}, or X as a "
-                "dask collection as well."
-            )
-
-
 def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
     """Check that features of a block are finite numbers. Shape (n_rows, n_features)."""
     dtype = list(dtype) if isinstance(dtype, tuple) else dtype
@@ -115,6 +92,19 @@ def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
     return sp.csr_array(X) if sp.issparse(X) else X
 
 
+def first_not_finite(X: Any) -> tuple[int, int] | None:
+    """Row and column of the first entry that is NaN or infinite, if any."""
+    values = X.data if sp.issparse(X) else X
+    # If the sum is finite, all values are; this needs no copy.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
+            return None
+    entry = int(np.argmin(np.isfinite(values)))
+    if sp.issparse(X):
+        return int(np.searchsorted(X.indptr, entry, side="right")) - 1, int(X.indices[entry])
+    return divmod(entry, X.shape[1])
+
+
 def extreme_labels(y: Any) -> AnyArray:
     if not is_collection(y):
         return _extremes([y])
@@ -128,13 +118,8 @@ def _extremes(parts: list[Any]) -> AnyArray:
 
 
 def scores_by_blocks(estimator: Any, X: Any, score: Callable[[Any], FloatArray]) -> Any:
-    """Scores of blocked rows; lazy for dask collections. Shape (n_rows,)."""
+    """Score the rows of a collection; the scores are lazy. Shape (n_rows,)."""
     check_features(estimator, X, reset=False)
-    if isinstance(X, RowBatches):
-        scores = np.empty(X.shape[0])
-        for part, rows in X.blocks():
-            scores[part] = score(rows.astype(np.float64, copy=False))
-        return scores
     n_features = estimator.n_features_in_
 
     def scores_of_chunk(columns: dict[str, Any]) -> FloatArray:
@@ -164,16 +149,6 @@ BlockedClasses: TypeAlias = tuple[AnyArray, FloatArray, Callable[[IntArray | Non
 
 def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> BlockedClasses:
     check_features(estimator, X, reset=True)
-    if isinstance(X, RowBatches):
-        check_small_columns(X, y=y, sample_weight=sample_weight)
-        labels = np.asarray(ravelled(y, "y"))
-        if labels.shape != X.shape[:1]:
-            raise ValueError(
-                f"y has shape {labels.shape}, but X has {X.shape[0]} rows: pass one label per "
-                "row, such as y=rows.y."
-            )
-        weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
-        return labels, weight, lambda taken: BlockedDesign(X, taken)
     partitions = aligned(X=X, y=y, sample_weight=sample_weight)
     n_features = int(estimator.n_features_in_)
     return _classes_of_chunks(partitions, n_features)
@@ -277,25 +252,19 @@ def cells_of(lists: Lists, n_features: int) -> list[Cell]:
     return cells
 
 
-def item_reader(normalizer: QueryNormalizer | None = None) -> Callable[[Cell, Any], Any]:
+def item_reader() -> Callable[[Cell, Any], Design]:
     """Function from a cell and the rows from its start to its stop to its items, in float64.
 
     The items hold until the next call.
     """
-    normalizer = None if normalizer is None else clone(normalizer)
     buffer = np.empty((0, 0))
 
     def read(cell: Cell, rows: Any) -> Design:
         nonlocal buffer
-        order, lists = cell.order, cell.lists
-        if normalizer is not None:
-            items = (rows if order is None else rows[order]).astype(np.float64, copy=False)
-            return as_design(
-                normalizer.fit_transform(items, qid=lists.list_of, sample_weight=lists.weight)
-            )
+        order = cell.order
         if sp.issparse(rows) or (order is None and rows.dtype == np.float64):
             return as_design(rows if order is None else rows[order])
-        n = len(lists.labels)
+        n = len(cell.lists.labels)
         if buffer.shape[0] < n or buffer.shape[1] != rows.shape[1]:
             buffer = np.empty((n, rows.shape[1]))
         items = buffer[:n]
@@ -312,103 +281,6 @@ def summed(results: Iterable[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
         if result is not None:
             total = result if total is None else tuple(map(np.add, total, result))
     return total
-
-
-def in_file_order(lists: Lists) -> Lists:
-    """Order lists by their rows, which for each must be together."""
-    if lists.rows is None:
-        return lists
-    order = np.argsort(lists.rows[lists.offsets[:-1]])
-    lists = lists.take(order, ragged_ranges(lists.offsets[:-1][order], lists.lengths[order]))
-    rows: Any = lists.rows
-    back = rows[1:] < rows[:-1]
-    if back.any():
-        place = int(np.searchsorted(lists.offsets, int(np.argmax(back)), "right")) - 1
-        name = "" if lists.ids is None else f" {lists.ids[place : place + 1].tolist()[0]!r}"
-        raise ValueError(
-            f"The rows of the query{name} are not consecutive, as batches require: rows of other "
-            "queries are between them. Store the rows sorted by qid, such as "
-            'pyarrow.Table.sort_by("qid") before writing, or load them into memory.'
-        )
-    return replace(lists, rows=None) if len(rows) == rows[-1] + 1 and rows[0] == 0 else lists
-
-
-def read_cells(rows: RowBatches, cells: list[Cell]) -> Iterator[list[tuple[int, Any]]]:
-    stops = np.array([cell.stop for cell in cells])
-    n_done = 0
-    pieces: list[Any] = []  # rows that were read of a cell that has not ended
-    blocks: Any = rows.blocks()
-    with closing(blocks):
-        for part, X in blocks:
-            complete = []
-            for number in range(n_done, int(np.searchsorted(stops, part.stop, "right"))):
-                cell = cells[number]
-                pieces.append(X[max(cell.start - part.start, 0) : cell.stop - part.start])
-                complete.append((number, _stack(pieces)))
-                pieces = []
-            n_done += len(complete)
-            if n_done < len(cells) and cells[n_done].start < part.stop:
-                pieces.append(X[max(cells[n_done].start - part.start, 0) :].copy())
-            if complete:
-                yield complete
-
-
-def _stack(pieces: list[Any]) -> Any:
-    if len(pieces) == 1:
-        return pieces[0]
-    return sp.vstack(pieces, format="csr") if sp.issparse(pieces[0]) else np.concatenate(pieces)
-
-
-@dataclass(frozen=True, eq=False)
-class BatchedLists(Parts):
-    """Lists whose rows are read in batches; implements ``Parts`` of the solvers."""
-
-    rows: RowBatches
-    cells: list[Cell]  # All lists, in the order of the rows
-    normalizer: QueryNormalizer | None = None  # Normalises the features within each list
-    n_threads: int = 1  # Number of threads that share the cells of a batch
-    loss: Any = None  # Properties of the loss
-    losses: list[Any] | None = None  # Loss of each cell
-
-    @property
-    def n_features(self) -> int:
-        return self.rows.shape[1]
-
-    def on(self, make: Callable[[Lists], Any], loss: Any) -> BatchedLists:
-        return replace(self, loss=loss, losses=[make(cell.lists) for cell in self.cells])
-
-    def _sum(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        return summed(self._each(function, arguments))
-
-    def _each(self, function: Any, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        losses = self.losses or [None] * len(self.cells)
-        readers = local()
-
-        def evaluate(numbered: tuple[int, Any]) -> tuple[Any, ...]:
-            number, X = numbered
-            if not hasattr(readers, "read"):
-                readers.read = item_reader(self.normalizer)
-            return function(readers.read(self.cells[number], X), losses[number], *arguments)
-
-        if self.n_threads == 1:
-            for rows_of_cells in read_cells(self.rows, self.cells):
-                yield from map(evaluate, rows_of_cells)
-            return
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            for rows_of_cells in read_cells(self.rows, self.cells):
-                yield from pool.map(evaluate, rows_of_cells)
-
-    def by_row(self, score: Callable[[Any], FloatArray]) -> FloatArray:
-        """Scores of the rows, in one reading; NaN for rows of no list. Shape (n_rows,)."""
-        scores = np.full(self.rows.shape[0], np.nan)
-        read = item_reader(self.normalizer)
-        for rows_of_cells in read_cells(self.rows, self.cells):
-            for number, X in rows_of_cells:
-                cell = self.cells[number]
-                part = scores[cell.start : cell.stop]
-                order = slice(None) if cell.order is None else cell.order
-                part[order] = score(read(cell, X).matrix)
-        return scores
 
 
 @dataclass(frozen=True, eq=False)

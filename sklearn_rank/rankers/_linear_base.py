@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,14 +15,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists, TrainingQueries, group_rows, refuse_single_rows
-from .._partitions import aligned
-from .._row_batches import RowBatches
+from .._partitions import aligned, is_collection
 from .._sklearn_compat import StrOptions
 from .._solvers import (
     Design,
     LinearProblem,
     OnePart,
-    Parts,
     as_design,
     count_threads,
     solve_linear,
@@ -32,15 +30,11 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_qid, check_rows, check_vector
 from ..losses._shared import LossOnLists
 from ..preprocessing import METHODS, QueryNormalizer
-from ._base import FitProgress, is_blocked, refuse_blocked, store_certificate, warn_of_scales
+from ._base import FitProgress, refuse_blocked, store_certificate, warn_of_scales
 from ._blocked_rows import (
-    BatchedLists,
     ChunkedLists,
-    cells_of,
     check_features,
-    check_small_columns,
     checked_chunk,
-    in_file_order,
     lazy_scores,
     persisted,
     scores_by_blocks,
@@ -91,8 +85,7 @@ class NormalizingRanker(QueryRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, RowBatches, dask collection} of shape (n_samples, \
-n_features)
+        X : {array-like, sparse matrix, dask collection} of shape (n_samples, n_features)
             Rows, in any form that ``fit`` takes. With ``normalize``, all rows of each query.
         qid : array-like of shape (n_samples,), default=None
             Id of the query of each row. Required with ``normalize`` unless the ranker was fitted
@@ -111,15 +104,17 @@ n_features)
             several.
         """
         check_is_fitted(self)
-        if self._takes_blocks and is_blocked(X):
+        if is_collection(X):
             return self._predict_blocks(X, qid)
-        refuse_blocked(self, X)
         X = self._validated(X, reset=False)
         if self.normalizer_ is None:
             return self._scores(X)
         if qid is None and self.normalizer_.list_ is None:
             raise self._needs_ids("normalises features within each query")
         return self._scores(self.normalizer_.transform(X, qid=qid))
+
+    def _predict_blocks(self, X: Any, qid: Any) -> Any:
+        refuse_blocked(self, X)
 
 
 # Maximum number of distinct labels of a chunk that are kept.
@@ -130,7 +125,7 @@ MOST_LABELS = 3
 class BlockLists:
     """Lists in one part or several, with summaries over all; or the summary of some chunks."""
 
-    blocks: Any = None  # Parts of solvers: OnePart, BatchedLists or ChunkedLists
+    blocks: Any = None  # Parts of solvers: OnePart or ChunkedLists
     n_lists: int  # Number of lists that count
     weight: float  # Sum of their weights
     largest: float  # Largest of their labels
@@ -249,31 +244,12 @@ def _chain(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 
 class BlockRanker(NormalizingRanker):
-    """Base class of rankers whose loss is a sum over queries; rows may come in blocks."""
-
-    _takes_blocks: ClassVar[bool] = True
-
-    def _check_columns(self, columns: dict[str, Any]) -> None:
-        X, qid = columns["X"], columns["qid"]
-        if isinstance(X, RowBatches):
-            check_small_columns(X, **{name: columns[name] for name in columns if name != "X"})
-        if qid is None or np.ndim(qid) == 0 or self.single_list:
-            raise ValueError(
-                f"{type(self).__name__} needs qid, one id per row, for rows that are not in "
-                "memory, because blocks consist of whole queries: pass qid=, or rows in memory."
-            )
+    """Base class of rankers whose loss is a sum over queries; X may be a dask collection."""
 
     def _in_parts(self, X: Any, lists: Lists, *, add: bool = False) -> BlockLists:
-        """Lists of rows in memory, in one part, or of batches."""
-        threads = count_threads(self.n_jobs)
-        blocks: Parts
-        if isinstance(X, RowBatches):
-            normalizer = as_normalizer(self.normalize)
-            self._store_normalizer(normalizer, X, lists.n_lists)
-            cells = cells_of(in_file_order(lists), X.shape[1])
-            blocks = BatchedLists(X, cells, normalizer, threads)
-        else:
-            blocks = OnePart(self._items(X, lists, add=add), None, lists, threads)
+        """Lists of rows in memory, in one part."""
+        items = self._items(X, lists, add=add)
+        blocks = OnePart(items, None, lists, count_threads(self.n_jobs))
         return BlockLists.of(
             lists, trained_on=lists.trained_on, labels=lists.labels, blocks=blocks
         )
@@ -285,7 +261,12 @@ class BlockRanker(NormalizingRanker):
         convert: Callable[[Lists, dict[str, Any]], Lists | None],
         exit_stack: ExitStack,
     ) -> BlockLists:
-        X = columns["X"]
+        X, qid = columns["X"], columns["qid"]
+        if qid is None or np.ndim(qid) == 0 or self.single_list:
+            raise ValueError(
+                f"{type(self).__name__} needs qid, one id per row, for rows that are not in "
+                "memory, because blocks consist of whole queries: pass qid=, or rows in memory."
+            )
         check_features(self, X, reset=True)
         normalizer = as_normalizer(self.normalize)
         partitions, n_features = aligned(**columns), self.n_features_in_
@@ -305,18 +286,15 @@ class BlockRanker(NormalizingRanker):
         refuse_single_rows(
             type(self).__name__, lists.n_single, sum(len(ids) for _, ids in lists.ids)
         )
-        self._store_normalizer(normalizer, X, lists.n_lists)
+        self.normalizer_ = normalizer
+        if normalizer is not None:
+            normalizer.fit(np.zeros((2, n_features)), qid=[0, 1])
+            normalizer.n_queries_ = lists.n_lists
         return replace(lists, blocks=blocks, labels=label_values)
 
     def _warn_of_units(self, X: Any, bends: FloatArray) -> None:
         """Warn where second derivatives by the coefficients differ much."""
         warn_of_scales(self, np.sqrt(bends), sparse=sp.issparse(X), within_queries=True)
-
-    def _store_normalizer(self, normalizer: Any, X: Any, n_lists: int) -> None:
-        self.normalizer_ = normalizer
-        if normalizer is not None:
-            normalizer.fit(np.zeros((2, X.shape[1])), qid=[0, 1])
-            normalizer.n_queries_ = n_lists
 
     def _predict_blocks(self, X: Any, qid: Any) -> Any:
         if self.normalizer_ is None:
@@ -328,11 +306,6 @@ class BlockRanker(NormalizingRanker):
             )
         check_features(self, X, reset=False)
         normalizer, score = self.normalizer_, self._scorer()
-        if isinstance(X, RowBatches):
-            ids, offsets, order = group_rows(check_qid(qid, X.shape[0]))
-            lists = Lists(np.zeros(X.shape[0]), offsets, ids=ids, rows=order)
-            cells = cells_of(in_file_order(lists), X.shape[1])
-            return BatchedLists(X, cells, normalizer).by_row(score)
         partitions, n_features = aligned(X=X, qid=qid), self.n_features_in_
 
         def ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[tuple[int, AnyArray]]:

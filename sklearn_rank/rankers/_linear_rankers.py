@@ -36,7 +36,6 @@ from ..losses._shared import LossOnLists
 from ..metrics import Measure, get_measure
 from ._base import (
     forget,
-    is_blocked,
     refuse_blocked,
     restored_on_error,
     store_parameters,
@@ -189,11 +188,9 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     The values of sparse float32 matrices are copied, and if fewer than half of the rows have
     positive weight, these rows are copied.
 
-    Rows need not be in memory: X can be :class:`sklearn_rank.datasets.RowBatches`, or a dask array
-    or dataframe with the other arguments as collections of the same chunks. Each evaluation, or
-    Hessian product, is then one pass over the rows, to the same minimum and certificate up to
-    rounding. With batches, memory is at most about 50 bytes per row (16 more if ids are not
-    ascending), one batch, and the queries that extend beyond its end.
+    Rows need not be in memory: X can be a dask array or dataframe with the other arguments as
+    collections of the same chunks. Each evaluation, or Hessian product, is then one pass over the
+    rows, to the same minimum and certificate up to rounding.
 
     With ``propensity`` p the utilities are ``u(y) / max(p, propensity_clip)``. If rows that are
     not examined have the label 0 and nothing is clipped, the expectation of these utilities is the
@@ -268,12 +265,9 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, RowBatches, dask collection} of shape (n_samples, \
-n_features)
-            Rows. Sparse matrices are converted to CSR. In
-            :class:`sklearn_rank.datasets.RowBatches` (passed with ``y=rows.y`` and
-            ``qid=rows.qid``) the rows of each query must be consecutive. In dask arrays and
-            dataframes each query must lie within one chunk. See Notes.
+        X : {array-like, sparse matrix, dask collection} of shape (n_samples, n_features)
+            Rows. Sparse matrices are converted to CSR. In dask arrays and dataframes each query
+            must lie within one chunk. See Notes.
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
@@ -401,7 +395,7 @@ n_features)
         order-preserving if the share of each batch does not depend on the features; rows that
         occur mostly before the limit grew are scored too high.
         """
-        refuse_blocked(self, X, ", or rows of one of the blocks() of RowBatches")
+        refuse_blocked(self, X)
         with restored_on_error(self):
             is_first = not hasattr(self, "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
@@ -491,8 +485,6 @@ n_features)
     ) -> BlockLists:
         """Rows in one part or several, with the utilities of their lists."""
         columns = {"X": X, "y": y, "qid": qid, **weights}
-        if is_blocked(X):
-            self._check_columns(columns)
         if not is_collection(X):
             rows, in_memory = self._utility_lists(
                 X, y, qid, weights, reset=True, propensity=propensity
@@ -666,12 +658,9 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, RowBatches, dask collection} of shape (n_samples, \
-n_features)
-            Rows. Sparse matrices are converted to CSR. In
-            :class:`sklearn_rank.datasets.RowBatches` (passed with ``y=rows.y`` and
-            ``qid=rows.qid``) the rows of each query must be consecutive. In dask arrays and
-            dataframes each query must lie within one chunk. See Notes.
+        X : {array-like, sparse matrix, dask collection} of shape (n_samples, n_features)
+            Rows. Sparse matrices are converted to CSR. In dask arrays and dataframes each query
+            must lie within one chunk. See Notes.
         y : array-like of shape (n_samples,)
             Relevance; only its order matters.
         qid : array-like of shape (n_samples,), default=None
@@ -733,8 +722,6 @@ n_features)
         self, X: Any, y: Any, qid: Any, weights: dict[str, Any], exit_stack: ExitStack
     ) -> BlockLists:
         columns = {"X": X, "y": y, "qid": qid, **weights}
-        if is_blocked(X):
-            self._check_columns(columns)
         if is_collection(X):
             lists = self._chunked(columns, RELEVANCE, _as_utilities, exit_stack)
         else:

@@ -41,8 +41,8 @@ from ..metrics._shared import (
     scored_labels,
     warn_of_trained_queries,
 )
-from ._base import Ranker, is_blocked, refuse_blocked
-from ._blocked_rows import check_features, extreme_labels
+from ._base import Ranker, refuse_blocked
+from ._blocked_rows import extreme_labels
 
 # Maximum number of rows treated as one query without qid; the longest query of MSLR has 1,251.
 LONGEST_SINGLE_LIST = 2000
@@ -182,8 +182,6 @@ class QueryRanker(ListRanker):
 
     # Dtypes of X that fit takes without conversion; others are converted to the first.
     _row_types: ClassVar[Any] = np.float64
-    # Whether fit, predict and score take rows that are not in memory.
-    _takes_blocks: ClassVar[bool] = False
 
     n_queries_: int
     training_queries_: TrainingQueries
@@ -219,22 +217,14 @@ class QueryRanker(ListRanker):
         )
 
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
-        if is_blocked(X):
-            self._refuse_blocks(X)
-            check_features(self, X, reset=reset)
-            y = checked_labels(y)
-            if len(y) != X.shape[0]:
-                raise ValueError(f"X has {X.shape[0]} rows, but y has {len(y)}: pass y=rows.y.")
-            return X, y
+        self._refuse_blocks(X)
         return self._validated(X, y, dtype=self._row_types, y_numeric=True, reset=reset)
 
     def _refuse_blocks(self, X: Any) -> None:
-        if not self._takes_blocks:
-            refuse_blocked(self, X, ", or use OrderPreservingRanker or RankSVM")
+        refuse_blocked(self, X, ", or use OrderPreservingRanker or RankSVM")
 
     def _checked_rows(self, X: Any) -> Any:
-        if is_blocked(X):
-            self._refuse_blocks(X)
+        self._refuse_blocks(X)
         return self._validated(X, reset=False)
 
     def _lists(

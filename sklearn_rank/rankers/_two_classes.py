@@ -65,7 +65,6 @@ from ._base import (
     Ranker,
     feature_keys,
     forget,
-    is_blocked,
     refuse_blocked,
     restored_on_error,
     store_certificate,
@@ -918,7 +917,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, RowBatches, dask array or dataframe} of shape \
+        X : {array-like, sparse matrix, dask array or dataframe} of shape \
                 (n_samples, n_features)
             Rows.
 
@@ -931,7 +930,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         """
         check_is_fitted(self)
         function, threshold = fitted_scores(self), self.threshold_
-        if is_blocked(X):
+        if is_collection(X):
             return scores_by_blocks(self, X, lambda rows: function.scores(rows) - threshold)
         X = self._validated(X, dtype=self._row_types, reset=False)
         return function.scores(X) - threshold
@@ -980,15 +979,13 @@ class OneProblemRanker(KernelRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, RowBatches, dask array or dataframe} of shape \
+        X : {array-like, sparse matrix, dask array or dataframe} of shape \
                 (n_samples, n_features)
-            Rows. Sparse matrices are converted to CSR. With ``kernel="linear"``, X can be
-            :class:`~sklearn_rank.datasets.RowBatches`, which are read several times, or a dask
-            collection, whose chunks stay with their workers. Memory is then some vectors of 8
+            Rows. Sparse matrices are converted to CSR. With ``kernel="linear"``, X can be a
+            dask collection, whose chunks stay with their workers. Memory is then some vectors of 8
             bytes per row, and copies of at most 1 GiB of rows.
         y : array-like or dask collection of shape (n_samples,)
-            Labels of two classes, of any type; ``pos_label`` is the positive one. With
-            ``RowBatches``, pass ``X.y``.
+            Labels of two classes, of any type; ``pos_label`` is the positive one.
         sample_weight : array-like or dask collection of shape (n_samples,), default=None
             Non-negative weights. A row of weight 2 counts as two rows, a row of weight 0 is
             ignored.
@@ -1012,8 +1009,8 @@ class OneProblemRanker(KernelRanker):
             If ``pos_label`` is None and the labels are neither 0 and 1 nor -1 and 1.
         """
         with restored_on_error(self):
-            self._check_parameters(blocked=is_blocked(X))
-            if is_blocked(X):
+            self._check_parameters(blocked=is_collection(X))
+            if is_collection(X):
                 y, weight, design_of = blocked_classes(self, X, y, sample_weight)
                 rows = self._two_classes(y, weight)
                 design = design_of(None if len(rows.taken) == len(y) else rows.taken)
@@ -1038,7 +1035,7 @@ class OneProblemRanker(KernelRanker):
                 scores,
                 rounding,
                 # Rows that are read in blocks are many.
-                flexible=not is_blocked(X)
+                flexible=not is_collection(X)
                 and (kernel is not None or is_flexible(rows, design.shape[1])),
                 of_fold=self._parameters_of_folds(),
             )

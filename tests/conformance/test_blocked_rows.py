@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from sklearn_rank.datasets import RowBatches
 from tests.catalogue import BIPARTITE_RANKERS, LABEL_RANKERS, META_RANKERS, QUERY_RANKERS
 
 da = pytest.importorskip("dask.array")
@@ -27,10 +26,6 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))
 y = (X @ [1.0, 0.5, 0.0] + rng.normal(size=120) > 0.5).astype(int)
 qid = np.repeat(np.arange(12), 10)
-
-
-def batches():
-    return RowBatches([(X[i : i + 40], y[i : i + 40], qid[i : i + 40]) for i in (0, 40, 80)])
 
 
 def collections():
@@ -57,42 +52,30 @@ def name(request):
 
 
 def test_a_fit_is_that_of_memory_or_is_refused(name):
-    ranker, rows = RANKERS[name], batches()
-    X_dask, y_dask = collections()
-    given = [
-        lambda: clone(ranker).fit(rows, rows.y, **ids_of(ranker, rows.qid)),
-        lambda: clone(ranker).fit(X_dask, y_dask, **ids_of(ranker, da.from_array(qid, chunks=40))),
-    ]
-    for fit in given:
-        if name in BLOCK_BY_BLOCK:
-            expected = fitted(ranker)
-            np.testing.assert_allclose(fit().coef_, expected.coef_, rtol=1e-6, atol=1e-9)
-        else:
-            with pytest.raises(TypeError, match=f"^{name} needs X in memory"):
-                fit()
+    ranker, rows = RANKERS[name], collections()
+    ids = ids_of(ranker, da.from_array(qid, chunks=40))
+    if name in BLOCK_BY_BLOCK:
+        found = clone(ranker).fit(*rows, **ids)
+        np.testing.assert_allclose(found.coef_, fitted(ranker).coef_, rtol=1e-6, atol=1e-9)
+    else:
+        with pytest.raises(TypeError, match=f"^{name} needs X in memory"):
+            clone(ranker).fit(*rows, **ids)
 
 
 def test_scores_are_those_of_memory_or_are_refused(name):
     ranker, (X_dask, _) = fitted(RANKERS[name]), collections()
     score = getattr(ranker, "decision_function", ranker.predict)
-    for rows in (batches(), X_dask):
-        try:
-            found = score(rows)
-        except TypeError as error:
-            assert str(error).startswith(f"{name} needs X in memory")  # noqa: PT017
-            assert name not in BLOCK_BY_BLOCK
-        else:
-            np.testing.assert_allclose(np.asarray(found), score(X), rtol=1e-9)
-            assert isinstance(found, da.Array) == (rows is X_dask)
+    try:
+        found = score(X_dask)
+    except TypeError as error:
+        assert str(error).startswith(f"{name} needs X in memory")  # noqa: PT017
+        assert name not in BLOCK_BY_BLOCK
+    else:
+        np.testing.assert_allclose(np.asarray(found), score(X), rtol=1e-9)
+        assert isinstance(found, da.Array)
 
 
-def test_batches_of_queries_of_one_fit_are_in_memory():
-    ranker, rows = fitted(RANKERS["OrderPreservingRanker"]), batches()
-    for given in (rows, collections()[0]):
-        with pytest.raises(TypeError, match=r"memory, .*, or rows of one of the blocks\(\)"):
-            ranker.partial_fit(given, rows.y, qid=rows.qid)
-
-
-def test_an_array_of_all_batches_is_refused():
-    with pytest.raises(TypeError, match=r"^RowBatches are not in memory"):
-        np.asarray(batches())
+def test_queries_of_partial_fit_are_in_memory():
+    ranker, (X_dask, _) = fitted(RANKERS["OrderPreservingRanker"]), collections()
+    with pytest.raises(TypeError, match="needs X in memory"):
+        ranker.partial_fit(X_dask, y, qid=qid)

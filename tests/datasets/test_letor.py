@@ -15,8 +15,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 from sklearn.utils import Bunch
 
-from sklearn_rank import _row_batches as _letor_lines
-from sklearn_rank.datasets import load_letor
+from sklearn_rank.datasets import _svmlight, load_letor
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ.get("SKLEARN_RANK_DATA", ROOT.parent / "shared" / "data"))
@@ -65,7 +64,7 @@ def random_text(rng, n_rows, n_features=6, first=1, end="\n"):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("first", [0, 1])
 def test_equals_a_plain_parser(rows_at_once, end, first, monkeypatch):
-    monkeypatch.setattr(_letor_lines, "ROWS", rows_at_once)
+    monkeypatch.setattr(_svmlight, "ROWS", rows_at_once)
     rng = np.random.default_rng(rows_at_once + first)
     for _ in range(10):
         text = random_text(rng, int(rng.integers(0, 12)), first=first, end=end)
@@ -296,7 +295,7 @@ def test_without_pandas_the_error_says_what_to_install(monkeypatch):
 )
 @pytest.mark.parametrize("rows_at_once", [1, 2, 8192])
 def test_a_wrong_line_is_named(tmp_path, line, message, rows_at_once, monkeypatch):
-    monkeypatch.setattr(_letor_lines, "ROWS", rows_at_once)
+    monkeypatch.setattr(_svmlight, "ROWS", rows_at_once)
     path = tmp_path / "some.txt"
     path.write_text(f"# head\n1 qid:1 1:1\n\n0 qid:1 1:1\n{line} # c\n0 qid:1 1:1\n")
     with pytest.raises(ValueError, match=r"some\.txt, line 5: ") as caught:

@@ -11,9 +11,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from sklearn_rank import _row_batches as _letor_lines
-from sklearn_rank.datasets import RowBatches, letor_to_parquet, load_letor
-from sklearn_rank.datasets import _letor as _letor_parquet
+from sklearn_rank.datasets import _letor, letor_to_parquet, load_letor
 
 
 def text_of(lengths, n_features=4, first=1, seed=0):
@@ -28,20 +26,12 @@ def text_of(lengths, n_features=4, first=1, seed=0):
     return "".join(lines)
 
 
-def rows_of(folder, **settings):
-    return RowBatches.from_parquet(folder, label="target", qid="qid", **settings)
-
-
-def matrix(rows):
-    return np.concatenate([X for _, X in rows.blocks()])
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rows_per_file", [1, 7, 20, 10**6])
 @pytest.mark.parametrize("group_rows", [5, 8, 16, 100])
 def test_round_trip_and_whole_queries(tmp_path, monkeypatch, group_rows, rows_per_file, dtype):
-    monkeypatch.setattr(_letor_parquet, "GROUP_ROWS", group_rows)
-    monkeypatch.setattr(_letor_parquet, "READ_ROWS", 4)
+    monkeypatch.setattr(_letor, "GROUP_ROWS", group_rows)
+    monkeypatch.setattr(_letor, "READ_ROWS", 4)
     lengths = [3, 1, 4, 9, 1, 1, 23, 2, 6]
     path = tmp_path / "train.txt"
     path.write_text(text_of(lengths))
@@ -50,12 +40,11 @@ def test_round_trip_and_whole_queries(tmp_path, monkeypatch, group_rows, rows_pe
         path, tmp_path / "train", dtype=dtype, rows_per_file=rows_per_file, comments=True
     )
     assert folder == tmp_path / "train"
-    rows = rows_of(folder)
-    assert rows.dtype == dtype
-    assert rows.feature_names.tolist() == known.feature_names
-    np.testing.assert_array_equal(matrix(rows), known.data)
-    np.testing.assert_array_equal(rows.y, known.target)
-    np.testing.assert_array_equal(rows.qid, known.qid)
+    rows = pd.read_parquet(folder)
+    assert set(rows[known.feature_names].dtypes) == {np.dtype(dtype)}
+    np.testing.assert_array_equal(rows[known.feature_names], known.data)
+    np.testing.assert_array_equal(rows["target"], known.target)
+    np.testing.assert_array_equal(rows["qid"], known.qid)
     seen, most = set(), min(group_rows, rows_per_file)
     for file in sorted(folder.iterdir()):
         groups = pq.ParquetFile(file)
@@ -87,10 +76,11 @@ def test_folders_of_parts_share_features_and_types_of_ids(tmp_path):
     assert list(folds) == ["Fold1", "Fold2"]
     for fold, parts in folds.items():
         for part, folder in parts.items():
-            rows = rows_of(folder)
-            np.testing.assert_array_equal(matrix(rows), known[fold][part].data)
-            np.testing.assert_array_equal(rows.qid, known[fold][part].qid)
-    assert set(rows.qid) == {"a", "7"}
+            rows = pd.read_parquet(folder)
+            features = rows.drop(columns=["target", "qid"])
+            np.testing.assert_array_equal(features, known[fold][part].data)
+            np.testing.assert_array_equal(rows["qid"], known[fold][part].qid)
+    assert set(rows["qid"]) == {"a", "7"}
     named = {"a": tmp_path / "Fold1" / "test.txt"}
     assert letor_to_parquet(named, tmp_path / "named").a == tmp_path / "named" / "a"
 
@@ -99,8 +89,8 @@ def test_joined_files_and_a_query_that_goes_on(tmp_path):
     paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
     paths[0].write_text("1 qid:1 1:1\n0 qid:2 1:2\n")
     paths[1].write_text("2 qid:3 1:3\n")
-    rows = rows_of(letor_to_parquet(paths, tmp_path / "out"))
-    assert rows.qid.tolist() == [1, 2, 3]
+    rows = pd.read_parquet(letor_to_parquet(paths, tmp_path / "out"))
+    assert rows["qid"].tolist() == [1, 2, 3]
     paths[1].write_text("2 qid:2 1:3\n")
     with pytest.warns(UserWarning, match=r"id 2 is the last of .*a.txt and the first of .*b"):
         letor_to_parquet(paths, tmp_path / "other")
@@ -138,16 +128,16 @@ def test_what_is_wrong_is_refused_and_leaves_nothing(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["full", "rows.txt"]
     path.write_text("1 qid:3 1:1\n")
     out.mkdir()
-    assert len(rows_of(letor_to_parquet(path, out))) == 1
+    assert len(pd.read_parquet(letor_to_parquet(path, out))) == 1
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 def test_an_interrupt_leaves_neither_folder_nor_stray_file(tmp_path, monkeypatch, error):
     path = tmp_path / "rows.txt"
     path.write_text(text_of([3] * 40))
-    monkeypatch.setattr(_letor_parquet, "GROUP_ROWS", 16)
-    monkeypatch.setattr(_letor_parquet, "READ_ROWS", 2)
-    read, files = _letor_lines.read_blocks, []
+    monkeypatch.setattr(_letor, "GROUP_ROWS", 16)
+    monkeypatch.setattr(_letor, "READ_ROWS", 2)
+    read, files = _letor.read_blocks, []
 
     def interrupted(*arguments, **options):
         for number, block in enumerate(read(*arguments, **options)):
@@ -156,7 +146,7 @@ def test_an_interrupt_leaves_neither_folder_nor_stray_file(tmp_path, monkeypatch
                 raise error
             yield block
 
-    monkeypatch.setattr("sklearn_rank._row_batches.read_blocks", interrupted)
+    monkeypatch.setattr(_letor, "read_blocks", interrupted)
     with pytest.raises(error):
         letor_to_parquet(path, tmp_path / "out", rows_per_file=16)
     assert len(files) > 1  # it was in the middle

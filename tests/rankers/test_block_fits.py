@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,9 +21,8 @@ from sklearn_rank import (
     RankSVM,
     losses,
 )
-from sklearn_rank.datasets import RowBatches
 from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError
-from sklearn_rank.rankers import _blocked_rows as _list_cells
+from sklearn_rank.rankers import _blocked_rows
 from sklearn_rank.rankers._blocked_rows import ChunkedLists
 
 dask = pytest.importorskip("dask")
@@ -38,8 +38,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*is undefined for:UserWarning")
 @pytest.fixture(autouse=True)
 def _small_cells(monkeypatch):
     """Cells of a few rows, so that small data has many."""
-    monkeypatch.setattr(_list_cells, "LEAST_ROWS", 7)
-    monkeypatch.setattr(_list_cells, "CELL_BYTES", 0)
+    monkeypatch.setattr(_blocked_rows, "LEAST_ROWS", 7)
+    monkeypatch.setattr(_blocked_rows, "CELL_BYTES", 0)
 
 
 @pytest.fixture(autouse=True)
@@ -62,15 +62,6 @@ def data(seed=0, *, sorted_ids=True):
     return X, y, qid, weights
 
 
-def batches(X, y, qid, cuts, **weights):
-    """Batches of rows cut anywhere."""
-    parts = [slice(a, b) for a, b in zip([0, *cuts], [*cuts, len(y)], strict=True)]
-    given = {"y": y, "qid": qid, **weights}
-    return RowBatches(
-        lambda: [{"X": X[part], **{name: given[name][part] for name in given}} for part in parts]
-    )
-
-
 def query_ends(qid):
     return np.flatnonzero(qid[1:] != qid[:-1]) + 1
 
@@ -79,16 +70,15 @@ def chunked(values, ends):
     """A dask array cut at some rows."""
     import dask.array as da
 
-    lengths = tuple(int(n) for n in np.diff([0, *ends, len(values)]))
+    n_rows = values.shape[0]
+    if sp.issparse(values):
+        parts = [values[a:b] for a, b in pairwise([0, *ends, n_rows])]
+        return da.concatenate(
+            [da.from_delayed(dask.delayed(part), part.shape, part.dtype) for part in parts]
+        )
+    lengths = tuple(int(n) for n in np.diff([0, *ends, n_rows]))
     chunks = (lengths,) if values.ndim == 1 else (lengths, (2, values.shape[1] - 2))
     return da.from_array(values, chunks=chunks)
-
-
-def columns_of(rows, weights):
-    return {"qid": rows.qid, **{name: getattr(rows, name) for name in weights}}
-
-
-CUTS = {"one": [], "anywhere": [3, 4, 30, 31, 90], "rows": list(range(1, 60))}
 
 
 def assert_same(found, expected):
@@ -110,12 +100,6 @@ def test_every_loss_has_the_minimum_of_rows_in_memory(loss):
     X, y, qid, _ = data()
     ranker = OrderPreservingRanker(loss, measure="dcg", tol=1e-9)
     expected = ranker.fit(X, y, qid=qid)
-    rows = batches(X, y, qid, CUTS["anywhere"])
-    found = OrderPreservingRanker(loss, measure="dcg", tol=1e-9).fit(rows, rows.y, qid=rows.qid)
-    assert_same(found, expected)
-    assert found.alpha_ == pytest.approx(expected.alpha_, rel=1e-9)
-    np.testing.assert_allclose(found.predict(rows), expected.predict(X), atol=1e-6)
-    assert found.score(rows, rows.y, qid=rows.qid) == expected.score(X, y, qid=qid)
     ends = query_ends(qid)[[0, 6, 7, 15]]
     found = OrderPreservingRanker(loss, measure="dcg", tol=1e-9)
     found.fit(chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends))
@@ -124,16 +108,13 @@ def test_every_loss_has_the_minimum_of_rows_in_memory(loss):
 
 
 @pytest.mark.parametrize(
-    ("loss", "cuts"), [("hinge", "anywhere"), *(("squared_hinge", cuts) for cuts in CUTS)]
+    ("loss", "step"), [("hinge", 5), *(("squared_hinge", step) for step in (99, 5, 1))]
 )
-def test_rank_svm_has_the_minimum_of_rows_in_memory(loss, cuts):
+def test_rank_svm_has_the_minimum_of_rows_in_memory(loss, step):
     X, y, qid, weights = data(1, sorted_ids=False)
     tol = 1e-2 if loss == "hinge" else 1e-8
     expected = RankSVM(loss, tol=tol).fit(X, y, qid=qid, **weights)
-    rows = batches(X, y, qid, CUTS[cuts], **weights)
-    found = RankSVM(loss, tol=tol).fit(rows, rows.y, **columns_of(rows, weights))
-    assert_same(found, expected)
-    ends = query_ends(qid)[:: {"one": 99, "anywhere": 5, "rows": 1}[cuts]]
+    ends = query_ends(qid)[::step]
     lazy = {name: chunked(values, ends) for name, values in {"qid": qid, **weights}.items()}
     found = RankSVM(loss, tol=tol).fit(chunked(X, ends), chunked(y, ends), **lazy)
     assert_same(found, expected)
@@ -141,18 +122,17 @@ def test_rank_svm_has_the_minimum_of_rows_in_memory(loss, cuts):
 
 
 @pytest.mark.parametrize("measure", ["ndcg@3", "precision@2", "auc"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("form", ["float32", "sparse"])
-def test_weights_undefined_queries_and_forms_of_rows(measure, n_jobs, form):
+def test_weights_undefined_queries_and_forms_of_rows(measure, form):
     X, y, qid, weights = data(2, sorted_ids=False)
     X = X.astype(np.float32) if form == "float32" else sp.csr_array(np.maximum(X, 0))
     y = y if measure.startswith("ndcg") else np.minimum(y, 1)
     y[qid == qid[0]] = 0
-    ranker = OrderPreservingRanker(measure=measure, tol=1e-9, n_jobs=n_jobs)
-    expected = ranker.fit(X, y, qid=qid, **weights)
-    rows = batches(X, y, qid, CUTS["anywhere"], **weights)
-    found = OrderPreservingRanker(measure=measure, tol=1e-9, n_jobs=n_jobs)
-    assert_same(found.fit(rows, rows.y, **columns_of(rows, weights)), expected)
+    expected = OrderPreservingRanker(measure=measure, tol=1e-9).fit(X, y, qid=qid, **weights)
+    ends = query_ends(qid)[::5]
+    lazy = {name: chunked(values, ends) for name, values in {"qid": qid, **weights}.items()}
+    found = OrderPreservingRanker(measure=measure, tol=1e-9)
+    assert_same(found.fit(chunked(X, ends), chunked(y, ends), **lazy), expected)
 
 
 def test_queries_of_a_chunk_come_in_any_order_and_chunks_may_be_empty():
@@ -194,26 +174,21 @@ def test_a_dataframe_of_dask_has_names_and_gives_lazy_scores():
 
 
 @pytest.mark.parametrize("normalize", ["zscore", "rank"])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_features_are_normalised_within_queries(normalize, n_jobs):
+def test_features_are_normalised_within_queries(normalize):
     X, y, qid, weights = data(5, sorted_ids=False)
-    made = {"normalize": normalize, "tol": 1e-9, "n_jobs": n_jobs}
+    made = {"normalize": normalize, "tol": 1e-9}
     expected = OrderPreservingRanker(**made).fit(X, y, qid=qid, **weights)
-    rows = batches(X, y, qid, CUTS["anywhere"], **weights)
-    found = OrderPreservingRanker(**made).fit(rows, rows.y, **columns_of(rows, weights))
-    assert_same(found, expected)
-    assert found.normalizer_.n_queries_ == expected.normalizer_.n_queries_
     scores = expected.predict(X, qid=qid)
-    np.testing.assert_allclose(found.predict(rows, qid=rows.qid), scores, atol=1e-8)
-    np.testing.assert_allclose(found.predict(X, qid=qid), scores, atol=1e-8)
     ends = query_ends(qid)[::4]
     lazy = {name: chunked(values, ends) for name, values in {"qid": qid, **weights}.items()}
     found = OrderPreservingRanker(**made).fit(chunked(X, ends), chunked(y, ends), **lazy)
     assert_same(found, expected)
+    assert found.normalizer_.n_queries_ == expected.normalizer_.n_queries_
+    np.testing.assert_allclose(found.predict(X, qid=qid), scores, atol=1e-8)
     lazy_scores = found.predict(chunked(X, ends), qid=lazy["qid"])
     np.testing.assert_allclose(lazy_scores.compute(), scores, atol=1e-8)
     with pytest.raises(ValueError, match="needs qid to score rows"):
-        found.predict(rows)
+        found.predict(chunked(X, ends))
 
 
 def test_propensities():
@@ -222,9 +197,6 @@ def test_propensities():
     propensity = np.random.default_rng(0).uniform(0.1, 1, len(y))
     made = {"loss": "pointwise_logistic", "measure": "dcg", "propensity_clip": 0.3, "tol": 1e-9}
     expected = OrderPreservingRanker(**made).fit(X, y, qid=qid, propensity=propensity)
-    rows = batches(X, y, qid, CUTS["anywhere"])
-    found = OrderPreservingRanker(**made)
-    assert_same(found.fit(rows, rows.y, qid=rows.qid, propensity=propensity), expected)
     ends = query_ends(qid)[::4]
     lazy = {"qid": chunked(qid, ends), "propensity": chunked(propensity, ends)}
     assert_same(
@@ -237,19 +209,22 @@ def test_propensities():
 
 def test_a_fit_goes_on_from_the_last():
     X, y, qid, _ = data(7)
-    rows = batches(X, y, qid, CUTS["anywhere"])
     ranker = OrderPreservingRanker("pointwise_logistic", warm_start=True, tol=1e-9)
     first = ranker.fit(X, y, qid=qid).n_iter_
     assert first > 1
-    assert ranker.fit(rows, rows.y, qid=rows.qid).n_iter_ <= 1
+    ends = query_ends(qid)[::5]
+    ranker.fit(chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends))
+    assert ranker.n_iter_ <= 1
 
 
 def test_verbose_says_what_it_says_of_rows_in_memory(capsys):
     X, y, qid, _ = data(7)
-    rows = batches(X, y, qid, CUTS["anywhere"])
+    ends = query_ends(qid)[::5]
     OrderPreservingRanker(verbose=1).fit(X, y, qid=qid)
     expected = re.findall(r"objective (\S{8})", capsys.readouterr().err)
-    OrderPreservingRanker(verbose=1).fit(rows, rows.y, qid=rows.qid)
+    OrderPreservingRanker(verbose=1).fit(
+        chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends)
+    )
     assert re.findall(r"objective (\S{8})", capsys.readouterr().err) == expected
 
 
@@ -263,16 +238,6 @@ def refused(match, X, y, *, error=ValueError, ranker=None, **columns):
         ranker.fit(X, y, **columns)
     assert vars(ranker).keys() == before.keys()
     assert all(vars(ranker)[name] is before[name] for name in before)
-
-
-def test_queries_that_are_not_together_are_refused():
-    X, y, qid, _ = data()
-    order = np.argsort(qid % 2, kind="stable")
-    order[[0, -1]] = order[[-1, 0]]
-    rows = batches(X[order], y[order], qid[order], [])
-    refused(
-        "rows of the query .* are not consecutive, .*sorted by qid", rows, rows.y, qid=rows.qid
-    )
 
 
 def test_queries_that_are_cut_between_chunks_are_refused():
@@ -321,17 +286,11 @@ def test_labels_of_two_kinds_in_two_chunks_are_refused():
 
 
 def test_what_a_careless_user_types():
-    X, y, qid, weights = data()
-    rows = batches(X, y, qid, [9], **weights)
+    X, y, qid, _ = data()
     ends = query_ends(qid)[[11]]
     lazy = chunked(X, ends), chunked(y, ends)
-    refused("X has qid, but qid was not passed: pass qid=rows.qid", rows, rows.y)
-    refused("pass sample_weight=rows.sample_weight", rows, rows.y, qid=rows.qid)
     refused("needs qid, one id per row", *lazy)
     refused("needs qid, one id per row", *lazy, qid=0)
-    plain = batches(X, y, qid, [9])
-    refused("X has .* rows, but y has 5: pass y=rows.y", plain, plain.y[:5], qid=plain.qid)
-    refused("qid is a dask collection", plain, plain.y, qid=chunked(qid, ends), error=TypeError)
     refused("queries have only one row", *lazy, qid=chunked(np.arange(len(y)), ends))
     refused(
         "No query has a row of positive utility",
@@ -345,9 +304,9 @@ def test_what_a_careless_user_types():
     refused("No row has positive sample_weight", *lazy, sample_weight=none, **flat)
     fitted = RankSVM().fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="X has 2 features, but RankSVM is expecting 3"):
-        fitted.predict(batches(X[:, :2], y, qid, [9]))
+        fitted.predict(chunked(X, ends)[:, :2])
     with pytest.raises(TypeError, match="needs X in memory"):
-        BoostedOrderPreservingRanker().fit(plain, plain.y, qid=plain.qid)
+        BoostedOrderPreservingRanker().fit(*lazy, qid=chunked(qid, ends))
 
 
 def test_a_score_of_a_collection_is_that_of_rows_in_memory():
@@ -371,16 +330,17 @@ def test_a_score_of_a_collection_is_that_of_rows_in_memory():
 def test_a_limit_below_the_largest_utility_is_refused():
     X, y, qid, _ = data()
     ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg", eta=2.0)
-    rows = batches(X, y, qid, [9])
+    ends = query_ends(qid)[::9]
     with pytest.raises(ValueError, match="greatest utility is 3, but must be at most 2"):
-        ranker.fit(rows, rows.y, qid=rows.qid)
+        ranker.fit(chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends))
 
 
 def test_losses_that_are_not_order_preserving_warn():
     X, y, qid, _ = data()
-    rows = batches(X, y, qid, [9])
+    ends = query_ends(qid)[::9]
+    ranker = OrderPreservingRanker("ranknet")
     with pytest.warns(CalibrationWarning, match="is not order-preserving"):
-        OrderPreservingRanker("ranknet").fit(rows, rows.y, qid=rows.qid)
+        ranker.fit(chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends))
 
 
 def held_by(client):
@@ -457,7 +417,6 @@ def test_rankers_of_two_classes_that_need_all_rows_at_once_say_so(ranker):
 
     X, y = np.eye(6), np.arange(6) % 2
     message = f"{type(ranker).__name__} needs X in memory, but X is of type Array: pass an array"
-    for rows in (da.from_array(X, chunks=(2, 6)), batches(X, y, np.zeros(6), [3])):
-        with pytest.raises(TypeError, match=message.replace("Array", type(rows).__name__)):
-            ranker.fit(rows, y)
-        assert not hasattr(ranker, "n_features_in_")
+    with pytest.raises(TypeError, match=message):
+        ranker.fit(da.from_array(X, chunks=(2, 6)), y)
+    assert not hasattr(ranker, "n_features_in_")

@@ -1,4 +1,4 @@
-"""Rankers of two classes on batches and on dask collections: the fits of rows in memory."""
+"""Rankers of two classes on dask collections: the fits of rows in memory."""
 
 import gc
 import os
@@ -21,11 +21,7 @@ from sklearn_rank import (
     RankStatisticRanker,
     TopPushRanker,
 )
-from sklearn_rank._solvers import _design as _blocked_design
-from sklearn_rank._solvers import _design as _chunked_design
-from sklearn_rank._solvers import _score_functions as _logistic_regression
-from sklearn_rank._solvers import _top_push
-from sklearn_rank.datasets import RowBatches
+from sklearn_rank._solvers import _design
 from sklearn_rank.exceptions import PositiveClassWarning
 from sklearn_rank.rankers._base import FitProgress
 from tests.naming import shown
@@ -52,21 +48,6 @@ def data(seed=0, n=N, shift=2.0):
     return X, y, rng.integers(0, 4, n).astype(float)
 
 
-def batches(X, y, weight=None, *, size=90):
-    def read():
-        for start in range(0, len(y), size):
-            part = slice(start, start + size)
-            given = {"X": X[part], "y": y[part]}
-            yield given if weight is None else {**given, "sample_weight": weight[part]}
-
-    return RowBatches(read)
-
-
-def on_batches(ranker, X, y, weight=None, **settings):
-    rows = batches(X, y, weight, **settings)
-    return ranker.fit(rows, rows.y, rows.sample_weight), rows
-
-
 def on_chunks(ranker, X, y, weight=None, *, size=90):
     if sp.issparse(X):
         starts = range(0, len(y), size)
@@ -80,9 +61,6 @@ def on_chunks(ranker, X, y, weight=None, *, size=90):
     weights = None if weight is None else da.from_array(weight, chunks=size)
     return ranker.fit(rows, da.from_array(y, chunks=57), weights), rows
 
-
-WAYS = {"batches": on_batches, "chunks": on_chunks}
-ways = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 
 RANKERS = [
     TopPushRanker(0.6, of=of, threshold=threshold, loss=loss, C=10.0)
@@ -116,28 +94,25 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize(
-    ("ranker", "weighted", "way"),
-    [(ranker, i % 4 < 2, (on_batches, on_chunks)[i % 2]) for i, ranker in enumerate(RANKERS)],
-    ids=shown,
+    ("ranker", "weighted"), [(ranker, i % 4 < 2) for i, ranker in enumerate(RANKERS)], ids=shown
 )
-def test_the_fit_is_that_of_rows_in_memory(ranker, weighted, way):
+def test_the_fit_is_that_of_rows_in_memory(ranker, weighted):
     X, y, weight = data()
     weight = weight if weighted else None
     expected = type(ranker)(**ranker.get_params()).fit(X, y, weight)
-    found, rows = way(ranker, X, y, weight)
+    found, rows = on_chunks(ranker, X, y, weight)
     assert_same(found, expected)
     decision, labels = found.decision_function(rows), found.predict(rows)
     np.testing.assert_allclose(decision, expected.decision_function(X), rtol=1e-5, atol=1e-5)
-    assert type(decision) is (np.ndarray if isinstance(rows, RowBatches) else da.Array)
+    assert type(decision) is da.Array
     np.testing.assert_array_equal(labels, found.predict(X))
     assert labels.dtype == y.dtype
 
 
-@ways
 @pytest.mark.parametrize(
     ("form", "size"), [("float32", 1), ("csr", 7), ("float32", N - 1), ("csr", N)]
 )
-def test_any_blocks_of_any_form(form, size, way):
+def test_any_blocks_of_any_form(form, size):
     X, y, weight = data(n=60 if size == 1 else N)
     if form == "csr":
         X = sp.csr_array(np.where(np.abs(X) < 0.5, 0.0, X))
@@ -145,77 +120,39 @@ def test_any_blocks_of_any_form(form, size, way):
         X = X.astype(np.float32)
     ranker = TopPushRanker(0.4, C=10.0)
     expected = TopPushRanker(0.4, C=10.0).fit(X, y, weight)
-    found, rows = way(ranker, X, y, weight, size=size)
+    found, rows = on_chunks(ranker, X, y, weight, size=size)
     assert_same(found, expected)
     np.testing.assert_allclose(
         found.decision_function(rows), expected.decision_function(X), rtol=1e-5, atol=1e-6
     )
 
 
-# ------------------------------------------------------------------------ many rows, many readings
-
-
-class Counted:
-    """Batches that count how many times they are read."""
-
-    def __init__(self, X, y, size):
-        self.X, self.y, self.size, self.n_readings = X, y, size, 0
-
-    def __call__(self):
-        self.n_readings += 1
-        for start in range(0, len(self.y), self.size):
-            yield self.X[start : start + self.size], self.y[start : start + self.size]
-
-
-MANY = [
-    (TopPushRanker(0.05, threshold="quantile"), 14),
-    (TopPushRanker(0.5, C=10.0), 14),
-    (PNormPushRanker(), 40),
-    (RankStatisticRanker(), 120),
-]
-
-
-@pytest.mark.parametrize(("ranker", "most_readings"), MANY, ids=shown)
-def test_many_rows_take_few_readings(ranker, most_readings, monkeypatch):
-    monkeypatch.setattr(_top_push, "SAMPLED_ROWS", 2000)
-    monkeypatch.setattr(_logistic_regression, "SAMPLED_ROWS", 2000)
-    X, y, _ = data(n=12000)
-    expected = type(ranker)(**ranker.get_params()).fit(X, y)
-    source = Counted(X, y, 5000)
-    rows = RowBatches(source)
-    assert_same(ranker.fit(rows, rows.y), expected)
-    assert source.n_readings <= most_readings
-
-
-@ways
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("threshold", ["mean", "quantile"])
-def test_rows_that_are_too_many_for_a_copy_are_read_again(threshold, form, way, monkeypatch):
+def test_rows_that_are_too_many_for_a_copy_are_read_again(threshold, form, monkeypatch):
     X, y, weight = data(n=300)
     X = sp.csr_array(np.where(np.abs(X) < 0.5, 0.0, X)) if form == "csr" else X
     ranker = TopPushRanker(0.6, threshold=threshold, C=10.0)
     expected = TopPushRanker(**ranker.get_params()).fit(X, y, weight)
-    monkeypatch.setattr(_blocked_design, "LARGEST_COPY", 100)
-    monkeypatch.setattr(_chunked_design, "LARGEST_COPY", 100)
-    assert_same(way(ranker, X, y, weight)[0], expected)
+    monkeypatch.setattr(_design, "LARGEST_COPY", 100)
+    assert_same(on_chunks(ranker, X, y, weight)[0], expected)
 
 
 # --------------------------------------------------------------------------------- what is passed
 
 
-@ways
-def test_words_as_labels_and_chunks_of_one_class(way):
+def test_words_as_labels_and_chunks_of_one_class():
     X, y, _ = data()
     words = np.array(["spam", "ham"], dtype=object)[y]
     ranker = TopPushRanker(0.6, pos_label="ham")
     expected = TopPushRanker(0.6, pos_label="ham").fit(X, words)
-    found, rows = way(ranker, X, words)
+    found, rows = on_chunks(ranker, X, words)
     assert found.pos_label_ == "ham"
     np.testing.assert_array_equal(found.classes_, ["ham", "spam"])
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6)
     np.testing.assert_array_equal(np.asarray(found.predict(rows)), expected.predict(X))
     with pytest.warns(PositiveClassWarning, match="treats 'spam' as the positive class"):
-        way(TopPushRanker(0.6), X, words)
+        on_chunks(TopPushRanker(0.6), X, words)
 
 
 def test_dataframes_of_unknown_lengths():
@@ -235,8 +172,7 @@ def test_dataframes_of_unknown_lengths():
         ranker.predict(lazy[list("bacd")])
 
 
-@ways
-def test_a_start_that_was_fitted(way):
+def test_a_start_that_was_fitted():
     X, y, _ = data()
     # The first class is positive: the classifier scores the second one high.
     words = np.array(["no", "yes"], dtype=object)[y]
@@ -244,30 +180,27 @@ def test_a_start_that_was_fitted(way):
     ranker = RankStatisticRanker("auc", start=start, pos_label="no")
     expected = RankStatisticRanker("auc", start=start, pos_label="no").fit(X, words)
     assert expected.start_value_ > 0.9
-    assert_same(way(ranker, X, words)[0], expected)
+    assert_same(on_chunks(ranker, X, words)[0], expected)
     with pytest.raises(ValueError, match=r"start=LogisticRegression\(\) needs rows in memory"):
-        way(RankStatisticRanker(start=LogisticRegression()), X, y)
+        on_chunks(RankStatisticRanker(start=LogisticRegression()), X, y)
 
 
 # --------------------------------------------------------------------------------------- refusals
 
 
-@ways
 @pytest.mark.parametrize("ranker", [TopPushRanker(kernel="rbf"), PNormPushRanker(kernel="poly")])
-def test_other_kernels_are_refused(ranker, way):
+def test_other_kernels_are_refused(ranker):
     X, y, _ = data()
     with pytest.raises(ValueError, match=r"kernel='\w+' needs all pairs of rows, but X is read"):
-        way(ranker, X, y)
+        on_chunks(ranker, X, y)
 
 
-@ways
-def test_rankers_that_need_all_rows_say_which_do_not(way):
+def test_rankers_that_need_all_rows_say_which_do_not():
     X, y, _ = data()
     with pytest.raises(TypeError, match=r"AtTopRanker needs X in memory.* or fit TopPushR"):
-        way(AccuracyAtTopRanker(), X, y)
+        on_chunks(AccuracyAtTopRanker(), X, y)
 
 
-@ways
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
@@ -279,9 +212,9 @@ def test_rankers_that_need_all_rows_say_which_do_not(way):
     ],
     ids=["one", "three"],
 )
-def test_other_numbers_of_classes_are_refused(labels, message, way):
+def test_other_numbers_of_classes_are_refused(labels, message):
     with pytest.raises(ValueError, match=message):
-        way(TopPushRanker(), data()[0], labels)
+        on_chunks(TopPushRanker(), data()[0], labels)
 
 
 @pytest.mark.parametrize(
@@ -309,39 +242,6 @@ def test_labels_of_other_types_in_other_chunks_are_refused():
     parts = [da.from_delayed(dask.delayed(part), (200,), int) for part in (y[:200], words)]
     with pytest.raises(ValueError, match="y has dtype object in chunk 1, but int64 in chunk 0"):
         TopPushRanker().fit(da.from_array(X, chunks=(200, D)), da.concatenate(parts))
-
-
-def test_labels_of_batches_are_those_of_the_rows():
-    X, y, weight = data()
-    rows = batches(X, y, weight)
-    with pytest.raises(
-        ValueError, match=r"y has shape \(399,\), but X has 400 rows: pass one label"
-    ):
-        TopPushRanker(0.6).fit(rows, y[1:], weight)
-    with pytest.raises(ValueError, match="X has sample_weight, but sample_weight was not passed"):
-        TopPushRanker(0.6).fit(rows, y)
-    with pytest.raises(TypeError, match="y is a dask collection, but X is RowBatches"):
-        TopPushRanker(0.6).fit(rows, da.from_array(y), weight)
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
-def test_what_ends_a_fit_leaves_the_estimator_as_it_was(error):
-    X, y, _ = data()
-    n_readings = 0
-
-    def read():
-        nonlocal n_readings
-        n_readings += 1
-        yield X[:200], y[:200]
-        if n_readings == 4:
-            raise error("in the middle")
-        yield X[200:], y[200:]
-
-    ranker = TopPushRanker(0.6).fit(X, y)
-    before, rows = dict(vars(ranker)), RowBatches(read, cache_size=0)
-    with pytest.raises(error, match="in the middle"):
-        ranker.fit(rows, rows.y)
-    assert vars(ranker) == before
 
 
 # ----------------------------------------------------------------------------------- on a cluster

@@ -16,7 +16,6 @@ from sklearn_rank import (
     RankSVM,
 )
 from sklearn_rank.calibration import utility
-from sklearn_rank.datasets import RowBatches
 from sklearn_rank.exceptions import FeatureScaleWarning
 from sklearn_rank.losses import ComparisonHinge, ComparisonSquaredHinge, get_loss_names
 from sklearn_rank.metrics import roc_auc_score
@@ -190,7 +189,7 @@ def test_one_feature_in_large_units_does_not_set_the_penalty_of_all():
     assert of_labels[1].alpha_ <= 10 * of_labels[0].alpha_
 
 
-@pytest.mark.parametrize("kind", ["rows", "sparse", "batches", "search"])
+@pytest.mark.parametrize("kind", ["rows", "sparse", "search"])
 def test_a_default_fit_does_not_depend_on_the_units(kind):
     Z, y, qid = data()
     units = np.array([1e-9, 1.0, 1e9])
@@ -201,9 +200,6 @@ def test_a_default_fit_does_not_depend_on_the_units(kind):
             X = sp.csr_array(X)
         if kind == "search":
             ranker = OrderPreservingRankerCV(normalize=None, cv=3, tol=1e-9)
-        if kind == "batches":
-            parts = [{"X": X[p], "y": y[p], "qid": qid[p]} for p in (slice(50), slice(50, 120))]
-            X = RowBatches(lambda parts=parts: parts)
         coefs.append(ranker.fit(X, y, qid=qid).coef_)
     np.testing.assert_allclose(coefs[1] * units, coefs[0], rtol=1e-5)
 
@@ -285,13 +281,15 @@ def test_the_bound_is_that_of_the_gradient_and_a_penalty_of_each_coefficient(los
 
 @LINEAR
 @pytest.mark.parametrize("make", [OrderPreservingRanker, RankSVM])
-def test_rows_in_batches_are_the_minimum_in_any_units(make):
+def test_rows_in_chunks_are_the_minimum_in_any_units(make):
+    da = pytest.importorskip("dask.array")
     _, y, qid = data()
     X = CASES["both"][0] + [0, 0, EPOCH]
     expected = make(tol=1e-6).fit(X, y, qid=qid)
-    parts = [slice(0, 50), slice(50, 120)]
-    rows = RowBatches(lambda: [{"X": X[p], "y": y[p], "qid": qid[p]} for p in parts])
-    found = make(tol=1e-6).fit(rows, rows.y, qid=rows.qid)
+    rows, labels, ids = (
+        da.from_array(column, chunks=((48, 72), *column.shape[1:])) for column in (X, y, qid)
+    )
+    found = make(tol=1e-6).fit(rows, labels, qid=ids)
     assert found.converged_
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=2e-3)
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)

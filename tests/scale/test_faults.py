@@ -1,22 +1,17 @@
 """Faults of files, disks and processes: the right number, or an error that says where."""
 
-import contextlib
-import os
 import sys
-import time
 
 import dask
 import dask.array as da
 import dask.dataframe as dd
 import distributed
 import numpy as np
-import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 import pytest
 
 from sklearn_rank import OrderPreservingRanker
-from sklearn_rank.datasets import RowBatches, letor_to_parquet, load_letor
+from sklearn_rank.datasets import letor_to_parquet, load_letor
 from sklearn_rank.metrics import Accumulator, get_measure, ndcg_score
 
 FEATURES = [f"feature_{i}" for i in range(1, 6)]
@@ -37,17 +32,6 @@ def written(folder, n_queries=60, rows_per_file=100, seed=0):
     return parquet, load_letor(folder / "rows.txt", dtype=np.float32)
 
 
-def batches_of(parquet):
-    return RowBatches.from_parquet(parquet, label="target", qid="qid", cache_size=0)
-
-
-def damage(file, where=0.5):
-    """Change one byte in a file whose length stays."""
-    data = bytearray(file.read_bytes())
-    data[int(where * len(data))] ^= 0x10
-    file.write_bytes(data)
-
-
 # -------------------------------------------------------------------------------------- files
 
 
@@ -55,8 +39,6 @@ def damage(file, where=0.5):
 @pytest.mark.filterwarnings("ignore:The inplace keyword")
 def test_every_reader_gets_the_same_rows(tmp_path):
     parquet, known = written(tmp_path)
-    rows = batches_of(parquet)
-    assert rows.n_batches > 3
     score = known.data[:, 0]
     expected = ndcg_score(known.target, score, k=5, qid=known.qid)
     accumulated = Accumulator.from_batches(
@@ -76,34 +58,7 @@ def test_every_reader_gets_the_same_rows(tmp_path):
         assert measured == pytest.approx(expected, rel=1e-12)
         from_dask = OrderPreservingRanker().fit(frame[FEATURES], frame["target"], qid=frame["qid"])
     in_memory = OrderPreservingRanker().fit(known.data, known.target, qid=known.qid)
-    from_batches = OrderPreservingRanker().fit(rows, rows.y, qid=rows.qid)
-    for ranker in (from_dask, from_batches):
-        np.testing.assert_allclose(ranker.coef_, in_memory.coef_, rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("where", [0.1, 0.3, 0.5])
-def test_a_damaged_file_is_named_with_the_batch(tmp_path, where):
-    parquet, _ = written(tmp_path)
-    rows = batches_of(parquet)
-    damage(parquet / "part-00002.parquet", where)
-    for read in (lambda: batches_of(parquet), lambda: list(rows.blocks())):
-        with pytest.raises((OSError, ValueError), match=r"Batch 2.*part-00002.parquet") as caught:
-            read()
-        assert caught.value.__cause__ is not None
-
-
-@pytest.mark.parametrize("kept", [0, 100, -100])
-def test_a_file_that_is_cut_off_is_named(tmp_path, kept):
-    parquet, _ = written(tmp_path)
-    rows = batches_of(parquet)
-    file = parquet / "part-00001.parquet"
-    file.write_bytes(file.read_bytes()[:kept])
-    with pytest.raises((OSError, ValueError), match=r"Batch 1.*part-00001.parquet"):
-        batches_of(parquet)
-    if kept == -100:
-        return  # the rows are there, and their footer has been read
-    with pytest.raises(OSError, match=r"Batch 1 cannot be read: .*part-00001.parquet"):
-        list(rows.blocks())
+    np.testing.assert_allclose(from_dask.coef_, in_memory.coef_, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")
@@ -117,89 +72,6 @@ def test_a_measure_over_files_names_the_chunk_that_is_cut_off(tmp_path):
         pytest.raises(RuntimeError, match=r"chunk \d cannot be computed"),
     ):
         get_measure("ndcg@5")(frame["target"], frame["feature_1"], qid=frame["qid"])
-
-
-def test_a_file_that_shrinks_between_readings_ends_a_fit_without_trace(tmp_path):
-    parquet, _ = written(tmp_path)
-    rows = batches_of(parquet)
-    ranker = OrderPreservingRanker(alpha=0.5).fit(rows, rows.y, qid=rows.qid)
-    before = ranker.coef_.copy()
-    file = parquet / "part-00001.parquet"
-    table = pq.read_table(file)
-    pq.write_table(table.slice(0, table.num_rows - 3), file)
-    ranker.set_params(alpha=0.1)
-    with pytest.raises((OSError, ValueError), match=r"Batch 1.*part-00001.parquet"):
-        ranker.fit(rows, rows.y, qid=rows.qid)
-    np.testing.assert_array_equal(ranker.coef_, before)
-    file.unlink()
-    with pytest.raises(OSError, match=r"Batch 1 cannot be read: .*part-00001.parquet"):
-        ranker.fit(rows, rows.y, qid=rows.qid)
-    np.testing.assert_array_equal(ranker.coef_, before)
-
-
-def test_a_loader_that_shuffles_ends_a_fit_without_trace():
-    rng = np.random.default_rng(0)
-    X, qid = rng.normal(size=(60, 3)), np.repeat(np.arange(10), 6)
-    y = (X[:, 0] > 0).astype(int)
-    shuffles = []
-
-    def read():
-        parts = [slice(0, 24), slice(24, 36), slice(36, 60)]
-        for part in parts[::-1] if shuffles else parts:
-            yield X[part], y[part], qid[part]
-
-    rows = RowBatches(read, cache_size=0)
-    shuffles.append(True)
-    ranker = OrderPreservingRanker(alpha=0.1)
-    with pytest.raises(ValueError, match=r"Batch 0: Its labels have changed: .* not shuffle"):
-        ranker.fit(rows, rows.y, qid=rows.qid)
-    assert not hasattr(ranker, "coef_")
-    shuffles.clear()
-    assert ranker.fit(rows, rows.y, qid=rows.qid).converged_
-
-
-def test_nan_in_batch_7_and_labels_of_another_type(tmp_path):
-    for number in range(9):
-        a = np.arange(4.0)
-        if number == 7:
-            a[2] = np.nan
-        pq.write_table(pa.table({"a": a, "y": [0, 1, 0, 1]}), tmp_path / f"{number}.parquet")
-    with pytest.raises(
-        ValueError, match=r"Batch 7: X is nan at row 2 \(row 30 of all\), feature 'a'"
-    ):
-        RowBatches.from_parquet(tmp_path, label="y")
-    words = pa.table({"a": np.arange(2.0), "y": ["0", "1"]})
-    pq.write_table(words, tmp_path / "7.parquet")
-    with pytest.raises(ValueError, match="Batch 7: y has words, but numbers in batch 0"):
-        RowBatches.from_parquet(tmp_path, label="y")
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files are counted by Linux")
-def test_no_file_stays_open(tmp_path):
-    parquet, _ = written(tmp_path)
-
-    def open_files():
-        """Files of the data that stay open, also when Arrow has ended what it had begun."""
-        for _ in range(100):
-            targets = []
-            for fd in os.listdir("/proc/self/fd"):
-                with contextlib.suppress(FileNotFoundError):  # closed since it was listed
-                    targets.append(os.readlink(f"/proc/self/fd/{fd}"))
-            targets = [target for target in targets if str(tmp_path) in target]
-            if not targets:
-                break
-            time.sleep(0.05)
-        return targets
-
-    rows = batches_of(parquet)
-    blocks = rows.blocks()
-    next(blocks)
-    blocks.close()
-    assert open_files() == []
-    damage(parquet / "part-00002.parquet")
-    with pytest.raises((OSError, ValueError)):
-        list(rows.blocks())
-    assert open_files() == []
 
 
 # ---------------------------------------------------------------------------------- processes

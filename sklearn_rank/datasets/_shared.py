@@ -1,0 +1,3 @@
+"""Private names that other subpackages may import."""
+
+from ._svmlight import DAMAGED, open_file
