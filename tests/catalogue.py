@@ -616,49 +616,12 @@ GRADED = [
         scorer_name="tau_b",
     ),
     MetricCase(
-        metrics.tau_x_score,
-        rank_correlation.tau_x,
-        grades=(-2, 0, 1, 3),
-        undefined=_one_class,
-        weights="whole",
-        scorer_name="tau_x",
-    ),
-    MetricCase(
         metrics.top_1_score,
         _mean(orders.top_1),
         grades=(-2, 0, 1, 3),
         undefined=_one_class,
         weights="relative",
         scorer_name="top1",
-    ),
-    MetricCase(
-        metrics.tau_ap_score,
-        partial(rank_correlation.over_both, rank_correlation.tau_ap),
-        grades=(-2, 0, 1, 3),
-        undefined=_one_class,
-        weights="whole",
-        scorer_name="tau_ap",
-    ),
-    *(
-        MetricCase(
-            metrics.rank_biased_overlap_score,
-            partial(
-                rank_correlation.over_both,
-                rank_correlation.rbo,
-                **{"persistence": 0.9} | parameters,
-            ),
-            parameters,
-            grades=(-2, 0, 1, 3),
-            undefined=_one_class,
-            weights="none",
-            scorer_name=name,
-        )
-        for name, parameters in (
-            ("rbo@0.5", {"persistence": 0.5}),
-            (None, {"k": 2}),
-            (None, {"persistence": 0.3, "beyond": "nothing"}),
-            (None, {"persistence": 0.8, "k": 3, "beyond": "least"}),
-        )
     ),
 ]
 

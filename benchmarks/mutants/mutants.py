@@ -43,9 +43,9 @@ MUTANTS = [
     ),
     (
         "concordant ties",
-        "weight[i] * 0.5 * (higher + equal)",
-        "weight[i] * (higher + equal)",
-        "tests/metrics/test_rank_correlation.py",
+        "4.0 * higher + 2.0 * (equal",
+        "4.0 * higher + 1.0 * (equal",
+        "tests/inference/test_one_list.py",
     ),
     (
         "scalar for one list",

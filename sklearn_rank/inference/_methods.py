@@ -177,11 +177,6 @@ def methods_of(measure: Measure) -> dict[str, Method]:
 
 
 def _reason(measure: Measure) -> str:
-    if measure.by_class:
-        return (
-            "is a mean over classes, which has no interval: pass the labels of one class against"
-            " the others, y_true == label, and its column of scores with 'auc'"
-        )
     if getattr(measure, "convention", None) is not None:
         return (
             "of one list follows the convention of another system, which has no interval: leave"

@@ -203,7 +203,7 @@ def metric_interval(
     - ``"pos@top"``: the positives above the highest *observed* negative, a binomial number given
       the negatives. "wilson", "exact". The interval does not include the variance of that highest
       negative, which one list cannot estimate.
-    - ``"spearman"``, ``"tau_b"``, ``"tau_x"``, ``"tau_ap"``: the correlation in the population.
+    - ``"spearman"``, ``"tau_b"``: the correlation in the population.
       "influence".
     - ``make_measure``: "influence" if the measure declares one, and "bootstrap", percentiles over
       items resampled within each class. Without an influence function, "bootstrap" must be passed

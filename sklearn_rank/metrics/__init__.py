@@ -28,12 +28,9 @@ from ._profit import (
     value_recall_at_k_score,
 )
 from ._rank_correlation import (
-    rank_biased_overlap_score,
     rank_positions,
     spearman_score,
-    tau_ap_score,
     tau_b_score,
-    tau_x_score,
 )
 from ._roc import (
     fpr_at_tpr_loss,
@@ -114,7 +111,6 @@ __all__ = [
     "profit_at_k_score",
     "profit_at_top_score",
     "r_precision_score",
-    "rank_biased_overlap_score",
     "rank_biased_precision_score",
     "rank_positions",
     "realized_amounts",
@@ -125,9 +121,7 @@ __all__ = [
     "smoothed_precision_at_top_score",
     "spearman_score",
     "success_at_k_score",
-    "tau_ap_score",
     "tau_b_score",
-    "tau_x_score",
     "top_1_score",
     "tpr_at_fpr_score",
     "value_recall_at_k_score",

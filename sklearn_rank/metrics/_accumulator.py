@@ -23,7 +23,6 @@ from ._of_collections import (
     KeptQueries,
     KeptRows,
     KeptValues,
-    check_classes_known,
     read_part,
     value_of_rows,
 )
@@ -462,7 +461,6 @@ class Accumulator:
         check_choice("overflow", overflow, ("again", "bounds"))
         self._max_items = inf if max_items is None else check_count("max_items", max_items)
         self._overflow = overflow
-        check_classes_known(self.measure)
         self._queries = queries
         self._pos_label = pos_label
         self._classes: dict[bool, Any] = {}
@@ -626,10 +624,10 @@ class Accumulator:
             return KeptQueries() if self._queries == "whole" else KeptRows()
         measure = self.measure
         as_rows = getattr(measure, "convention", None) not in (None, "paper")
-        all_rows = measure.weights == "none" or measure.by_class or as_rows
+        all_rows = measure.weights == "none" or as_rows
         if self._max_items < inf and (all_rows or not is_additive(measure)):
-            if measure.by_class or measure.kind == "graded":
-                why = "takes grades" if measure.kind == "graded" else "takes more than two classes"
+            if measure.kind == "graded":
+                why = "takes grades"
             else:
                 why = "is computed from single rows" if all_rows else "is neither"
             raise ValueError(

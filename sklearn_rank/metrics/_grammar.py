@@ -17,7 +17,7 @@ from .._typing import AnyArray, FloatArray
 from .._validation import check_choice, check_flag, is_number
 from ._conventions import PositionalForm
 from ._influence import ClassInfluence
-from ._linear_rank import AUCMeasure, LinearRankMeasure, MultiClassAUCMeasure
+from ._linear_rank import LinearRankMeasure
 from ._measure import FUNCTIONS, Measure, Undefined
 from ._score_generating import ScoreGeneratingFunction
 
@@ -193,8 +193,6 @@ def _examples(measure: type[Measure]) -> list[str]:
 
 
 def _build_measure(measure: type[Measure], parameters: dict[str, Any]) -> Measure:
-    if measure is AUCMeasure and parameters.get("multi_class") is not None:
-        measure = MultiClassAUCMeasure
     _check_known(measure, parameters)
     for parameter in measure._parameters:
         if parameter.default is MISSING and parameter.name not in parameters:

@@ -201,8 +201,6 @@ class Measure(_Frozen, ABC):
     two_dimensions_are_classes: ClassVar[bool] = False
     # Whether it counts the items of a share of the list, rounded to whole ones.
     _rounds_top: ClassVar[bool] = False
-    # Whether the scores have one column for each class.
-    by_class: ClassVar[bool] = False
     # Default of ``undefined``.
     undefined_counts: ClassVar[Undefined] = "skip"
     # Name of the function, for messages; prefix of the name, the number in it, its parameter.
@@ -256,10 +254,10 @@ class Measure(_Frozen, ABC):
         rel = self.rel
         if rel is None:
             return
-        if self.kind != "binary" or self.by_class:
+        if self.kind != "binary":
             raise TypeError(
-                f"rel={rel!r} is for measures of two classes, but {self._title} takes"
-                f" {'many classes' if self.by_class else 'grades'}: leave it out."
+                f"rel={rel!r} is for measures of two classes, but {self._title} takes grades:"
+                " leave it out."
             )
         if not is_number(rel) or not isfinite(rel):
             raise ValueError(f"rel={rel!r} must be a finite number, the smallest relevant grade.")
@@ -1131,32 +1129,26 @@ _TEXT = cleandoc(_common.__doc__ or "")
 _OF_CALL = signature(Measure.__call__).parameters.keys()
 
 
-def function_of(
-    measure: type[Measure], *variants: type[Measure]
-) -> Callable[[Function], Function]:
+def function_of(measure: type[Measure]) -> Callable[[Function], Function]:
     """Decorator: makes a function of its name, its own parameters and its docstring.
 
-    The measure supplies the value and the common parameters; a function of several measures has a
-    body that selects one. An entry that the docstring has under Parameters, Raises or Warns
-    replaces the common one, and keeps its type if it states none.
+    The measure supplies the value and the common parameters. An entry that the docstring has under
+    Parameters, Raises or Warns replaces the common one, and keeps its type if it states none.
     """
 
     def complete(function: Function) -> Function:
-        completed: Any = function
-        if not variants:
+        @wraps(function)
+        def completed(*args: Any, **options: Any) -> Value:
+            function(*args, **options)  # an error if a required argument is missing
+            return evaluate(measure, *args, **options)
 
-            @wraps(function)
-            def completed(*args: Any, **options: Any) -> Value:
-                function(*args, **options)  # an error if a required argument is missing
-                return evaluate(measure, *args, **options)
-
-        completed.__signature__ = _signature(function, measure)
+        signed: Any = completed
+        signed.__signature__ = _signature(function, measure)
         if function.__doc__:
-            completed.__doc__ = _docstring(completed, measure)
-        for variant in (measure, *variants):
-            variant.function = function.__name__
-            FUNCTIONS[variant] = completed
-        return completed
+            signed.__doc__ = _docstring(completed, measure)
+        measure.function = function.__name__
+        FUNCTIONS[measure] = completed
+        return signed
 
     return complete
 

@@ -82,18 +82,9 @@ def read_part(
     return replace(lists, rows=None), form, classes, n_matrix_rows
 
 
-def check_classes_known(measure: Any) -> None:
-    """Refuse a measure of many classes that does not know them, since a part may miss some."""
-    if measure.by_class and getattr(measure, "labels", None) is None:
-        raise ValueError(
-            f"{measure.name} has no labels=, and a batch may lack some classes: pass"
-            " get_measure(..., labels=), the class of each column of the scores."
-        )
-
-
 def _classes_of(measure: Any, pos_label: Any, lists: ScoredLists, y_true: Any) -> dict[bool, Any]:
     """Labels of the negatives and of the positives, where labels are classes."""
-    if measure.by_class or not (measure.kind == "binary" or pos_label is not None):
+    if measure.kind != "binary" and pos_label is None:
         return {}
     if measure.label_type(pos_label).rel is not None:
         return {}
@@ -400,7 +391,6 @@ def value_of_collections(
     relevant: dict[str, Any],
 ) -> Any:
     measure._check_arguments(**columns, **relevant)
-    check_classes_known(measure)
     columns = {name: value for name, value in columns.items() if value is not None}
     shared = {name: value for name, value in relevant.items() if isinstance(value, Mapping)}
     qid = columns.get("qid")
@@ -516,11 +506,11 @@ def value_of_one_list(
     measure: Any, partitions: Partitions, pos_label: Any = None, average: Any = "mean"
 ) -> Any:
     """Evaluate a measure of all rows as one list. Shape (1,)."""
-    if measure.by_class or getattr(measure, "convention", None) not in (None, "paper"):
-        why = "has many classes" if measure.by_class else "depends on the order of tied rows"
+    if getattr(measure, "convention", None) not in (None, "paper"):
         raise ValueError(
-            f"{measure.name} of one list {why}, so all rows must be in memory: pass"
-            " y_true.compute() and y_score.compute(), or qid= of queries that lie within chunks."
+            f"{measure.name} of one list depends on the order of tied rows, so all rows must be in"
+            " memory: pass y_true.compute() and y_score.compute(), or qid= of queries that lie"
+            " within chunks."
         )
     for name in ("n_relevant", "ideal"):
         if name in partitions.columns:

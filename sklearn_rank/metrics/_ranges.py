@@ -194,7 +194,7 @@ ROUNDING = 1e-15
 
 
 def is_additive(measure: Any) -> bool:
-    of_classes = measure.kind == "binary" and not measure.by_class and measure.weights != "none"
+    of_classes = measure.kind == "binary" and measure.weights != "none"
     return of_classes and measure.from_ranges == "sum" and measure.is_mean_over_ties
 
 

@@ -77,7 +77,8 @@ def positive_class(estimator: Any, pos_label: Any = None) -> Any:
     if classes.shape != (2,):
         raise ValueError(
             f"{type(estimator).__name__} was fitted on {len(estimator.classes_)} classes, but a"
-            " ranking has two: fit one class against the rest, or pass multi_class= with 'auc'."
+            " ranking has two: fit one class against the rest, or pass 'roc_auc_ovr' of"
+            " scikit-learn."
         )
     if pos_label is not None:
         return class_among(classes, pos_label, f"classes of {type(estimator).__name__}")
@@ -201,11 +202,6 @@ def scored_labels(
             scores, y, weight = scores[rows], rows_at(y, rows), weight[rows]
     with rows_numbered(rows):
         grades = read(y)
-    if measure.by_class:
-        raise ScorerSetupError(
-            f"{measure.name} needs one class per row, but y has one column for each label: leave"
-            " out multi_class."
-        )
     least = float(np.nanmin(grades))
     if measure.kind == "graded" and least < measure.lowest:
         raise ScorerSetupError(
@@ -564,9 +560,6 @@ class RankingScorer(BaseScorer):
         method = response_method(estimator)
         has_queries = arguments.get("qid") is not None
         self._check_queries(estimator, has_queries)
-        if self.measure.by_class:
-            y_score = method_caller(estimator, method, X)
-            return self._value_of_classes(estimator, y_true, y_score, arguments)
         warn_of_other_top(self.measure, estimator)
         # Scikit-learn's call of the estimator hands on no metadata.
         takes_ids = has_queries and metadata_for(
@@ -609,10 +602,10 @@ class RankingScorer(BaseScorer):
     def _value_of_collections(
         self, estimator: Any, X: Any, y_true: Any, arguments: dict[str, Any]
     ) -> float:
-        if self.measure.by_class or label_reader(estimator, y_true) is not None:
+        if label_reader(estimator, y_true) is not None:
             raise TypeError(
                 f"Dask collections need one score per row, but {self.measure.name} of"
-                f" {type(estimator).__name__} takes one for each class or label: pass X.compute()"
+                f" {type(estimator).__name__} takes one for each label: pass X.compute()"
                 " and y.compute()."
             )
         if "value" in arguments:
@@ -679,27 +672,6 @@ class RankingScorer(BaseScorer):
             )
         lists = scored_labels(self.measure, y_true, y_score, read, sample_weight=weight)
         return float(self.measure.of_lists(lists))
-
-    def _value_of_classes(
-        self, estimator: Any, y_true: Any, y_score: Any, arguments: dict[str, Any]
-    ) -> float:
-        """Value of scores with one column for each class that the estimator was fitted on."""
-        if not is_classifier(estimator) or np.ndim(y_score) != 2:
-            raise ValueError(
-                f"{self.measure.name} takes one score for each class, but"
-                f" {type(estimator).__name__} gives one for each row: leave out multi_class."
-            )
-        classes = estimator.classes_.tolist()
-        counted = counted_labels(np.asarray(y_true), arguments.get("sample_weight"))
-        missing = [label for label in classes if not np.any(counted == label)]
-        # For several queries the measure itself handles those without a value.
-        if missing and arguments.get("qid") is None:
-            raise ValueError(
-                f"No row has the label {missing[0]!r}, so {self.measure.name} is undefined: score"
-                " rows of all classes; in cross-validation use stratified folds."
-            )
-        measure = get_measure(self.measure, labels=tuple(classes))
-        return float(measure(y_true, y_score, **arguments))
 
     def _check_positive(
         self, estimator: Any, pos_label: Any, labels: np.ndarray[Any, Any], has_queries: bool
@@ -828,8 +800,7 @@ def get_scorer(
         ``"ndcg@10"``, ``"ap(rel>=2)"`` for grades of at least 2 as relevant, or the negated loss
         ``"neg_coverage"``; a name of a scikit-learn scorer; or a measure as :func:`get_measure`
         takes it, a loss being negated. "err" and "rbp" need ``max_grade=`` for grades beyond 0 and
-        1, so that all folds are on one scale. For classifiers of more than two classes use
-        ``"auc"`` with ``multi_class=``.
+        1, so that all folds are on one scale.
     qid : str, bool or None, default=None
         Name under which the scorer requests query ids if metadata routing is enabled. True is
         "qid", False requests none. None is "groups" for means over queries, and requests none for

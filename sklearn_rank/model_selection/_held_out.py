@@ -86,11 +86,6 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
                 " of a ranking: pass 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
             ) from error
         raise
-    if measure.by_class:
-        raise ValueError(
-            f"measure={measure.name!r} takes one score for each class, which has no limits: pass"
-            " 'auc' of two classes or a mean over queries, such as 'ndcg@10'."
-        )
     return measure
 
 

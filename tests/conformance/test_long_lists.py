@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_rank import _order
 from sklearn_rank import _order as _blocks
-from sklearn_rank.metrics import _positional, _rank_correlation
+from sklearn_rank.metrics import _positional
 from sklearn_rank.metrics import _tied_sums as _discounted
 from sklearn_rank.metrics import _tied_sums as _stopping
 from tests.catalogue import FUNCTIONS, METRICS, WAYS_IN
@@ -40,8 +40,6 @@ def all_long(monkeypatch):
         monkeypatch.setattr(_stopping, "LONG", 2)
         monkeypatch.setattr(_stopping, "SHORT", 2)
         monkeypatch.setattr(_discounted, "FEW_GAINS", 8)
-        monkeypatch.setattr(_rank_correlation, "SHORT", 2)
-        monkeypatch.setattr(_rank_correlation, "SHORT_WEIGHTED", 2)
 
     return enter
 

@@ -8,7 +8,6 @@ from sklearn_rank.metrics import get_measure
 
 MEASURES = [
     "tau_b",
-    "tau_x",
     "top1",
     "spearman",
     get_measure("ndcg@3", gain="linear"),

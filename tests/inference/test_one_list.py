@@ -143,7 +143,6 @@ def test_others_are_refused_with_the_reason(name):
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        (get_measure("auc", multi_class="ovr"), "pass the labels of one class"),
         (get_measure("precision@5", convention="trec_eval"), "leave out convention, or pass qid"),
         (get_measure("bedroc@20", convention="rdkit"), "leave out convention"),
         ("ndcg@10", "a single value, so its variance cannot be estimated: pass qid"),
@@ -365,7 +364,7 @@ def test_grouped_positives_above_the_highest_negative():
 # ------------------------------------------------------------------------------- correlations
 
 
-@pytest.mark.parametrize("name", ["spearman", "tau_ap", "tau_b", "tau_x"])
+@pytest.mark.parametrize("name", ["spearman", "tau_b"])
 @pytest.mark.parametrize("ties", ["none", "scores", "grades", "both"])
 def test_influence_on_correlations(name, ties):
     rng = np.random.default_rng(3)
@@ -381,13 +380,7 @@ def test_influence_on_correlations(name, ties):
     expected = oracle.jackknife(measure, y, score)
     expected -= expected.mean()
     assert found.mean() == pytest.approx(0.0, abs=1e-12)
-    if name == "tau_ap":
-        # The first places weigh so much that the first order is not all.
-        later = score < np.sort(score)[-12]
-        assert np.corrcoef(expected[later], found[later])[0, 1] > 0.999
-        assert found[later].std() == pytest.approx(expected[later].std(), rel=0.1)
-    else:
-        np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02)
+    np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02)
     assert least < found.min()
     assert most > 0.0
 

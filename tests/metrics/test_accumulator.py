@@ -200,18 +200,6 @@ def test_the_order_of_the_rows_that_a_system_sees_is_that_of_the_updates():
     assert accumulator.result() == measure(y_true, y_score)
 
 
-def test_more_than_two_classes():
-    rng = np.random.default_rng(0)
-    y_true, y_score = rng.choice(["a", "b", "c"], 30), rng.random((30, 3))
-    measure = get_measure("auc", multi_class="ovo", labels=("a", "b", "c"))
-    accumulator = Accumulator(measure)
-    for part in range(3):
-        accumulator.update(y_true[part::3], y_score[part::3])
-    assert accumulator.result() == close(measure(y_true, y_score))
-    with pytest.raises(ValueError, match=r"pass get_measure.*the class of each column"):
-        Accumulator(get_measure("auc", multi_class="ovr"))
-
-
 def test_a_measure_of_ones_own():
     measure = make_measure(lambda y_true, y_score: y_true[np.argmax(y_score)], name="first")
     y_true, y_score, qid = np.array([1, 0, 0, 1]), np.arange(4.0), np.array([1, 1, 2, 2])

@@ -300,21 +300,6 @@ def test_one_id_for_all_rows():
     assert (values.tolist(), ids.tolist()) == ([close(expected)], [7])
 
 
-def test_many_classes_of_queries():
-    rng = np.random.default_rng(0)
-    y_true, y_score = np.tile([0, 1, 2], 24), rng.random((N, 3))
-    qid = np.repeat(np.arange(12), 6)
-    measure = get_measure("auc", multi_class="ovr", labels=(0, 1, 2))
-    expected = measure(y_true, y_score, qid=qid)
-    lazy = chunked(y_true, y_score, qid, chunks=24)
-    lazy[1] = da.from_array(y_score, chunks=(24, 2))
-    assert measure(*lazy[:2], qid=lazy[2]) == close(expected)
-    with pytest.raises(ValueError, match=r"many classes, .* y_true\.compute\(\)"):
-        measure(*lazy[:2])
-    with pytest.raises(ValueError, match="has no labels="):
-        metrics.roc_auc_score(*lazy[:2], qid=lazy[2], multi_class="ovr")
-
-
 # ------------------------------------------------------------------------- errors and warnings
 
 

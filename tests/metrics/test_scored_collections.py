@@ -80,9 +80,6 @@ def test_what_cannot_be_scored():
         get_scorer("auc")(model, X, y * 7)
     with pytest.raises(ValueError, match=r"^chunk \d: .* has 2 features"):
         get_scorer("auc")(model, X[:, :2], y)
-    many = LogisticRegression().fit(FEATURES, GRADES)
-    with pytest.raises(TypeError, match=r"pass X\.compute\(\) and y\.compute\(\)"):
-        get_scorer("auc", multi_class="ovr")(many, X, lazily(GRADES))
     scorer = get_scorer("ap", single_list=True)
     with pytest.raises(ValueError, match="n_relevant of one list"):
         scorer(model, X, y, n_relevant=50)

@@ -403,7 +403,6 @@ def test_what_is_cut_or_leaks_is_refused():
         ({"measure": get_scorer("auc")}, "is a scorer: pass the measure, measure='auc'"),
         ({"measure": "ndcg@5"}, "is a mean over queries.*pass qid="),
         ({"measure": OF_GRADES}, "no influence function"),
-        ({"measure": get_measure("auc", multi_class="ovr")}, "one score for each class"),
         ({"measure": UNKNOWN}, "no influence function"),
         ({"measure": "auc", "qid": np.arange(40) // 4, "single_list": True}, "has no queries"),
         (

@@ -1,10 +1,7 @@
-"""Correlations of two orders: all pairs, all depths, all orders of both."""
+"""Correlations of two orders from all pairs."""
 
-from fractions import Fraction
 from itertools import combinations
 from math import sqrt
-
-from tests.oracles.orders import orders
 
 
 def sign(difference):
@@ -29,42 +26,3 @@ def tau_x(y_true, y_score):
         for values in (y_true, y_score)
     )
     return sum(truth[pair] * order[pair] for pair in pairs) / (n * (n - 1))
-
-
-def over_both(measure, y_true, y_score, **parameters):
-    """Mean of ``measure(truth, order)``, both orders of items, over all orders of both."""
-    values = [
-        measure(truth, order, **parameters)
-        for truth in orders(y_true)
-        for order in orders(y_score)
-    ]
-    return float(sum(values) / len(values))
-
-
-def tau_ap(truth, order):
-    place = {item: i for i, item in enumerate(truth)}
-    shares = [
-        Fraction(sum(place[above] < place[item] for above in order[:i]), i)
-        for i, item in enumerate(order)
-        if i
-    ]
-    return 2 * sum(shares) / len(shares) - 1
-
-
-def agreements(truth, order):
-    """Share of the first d items that both orders have, for every depth d."""
-    return [len(set(truth[:d]) & set(order[:d])) / d for d in range(1, len(order) + 1)]
-
-
-def rbo(truth, order, persistence, k=None, beyond="extrapolated", far=400):
-    """The sum over the depths to k; what comes after is summed term by term."""
-    found = agreements(truth, order)
-    found = found[: len(found) if k is None else k]
-    last = len(found)
-    rest = {
-        "extrapolated": lambda depth: found[-1],
-        "least": lambda depth: found[-1] * last / depth,
-        "nothing": lambda depth: 0.0,
-    }[beyond]
-    found = found + [rest(depth) for depth in range(last + 1, far)]
-    return sum((1 - persistence) * persistence**d * one for d, one in enumerate(found))
