@@ -18,8 +18,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
-    BoostedOrderPreservingRanker,
-    BoostedTopRanker,
     GroupRankerAdapter,
     LabelRanker,
     OrderPreservingLabelRanker,
@@ -633,14 +631,6 @@ FUNCTIONS = list({case.function: case for case in reversed(METRICS)}.values())[:
 # One case of every way in, for what the input code does for all of them.
 WAYS_IN = list({(c.grades, c.weights, c.two_dimensions): c for c in FUNCTIONS[::-1]}.values())
 
-# Boosters that split small data, and bin each value by itself, however often it is there.
-FEW_TREES = {
-    "n_estimators": 6,
-    "max_leaf_nodes": 4,
-    "min_samples_leaf": 1,
-    "backend_params": {"min_data_in_bin": 1},
-}
-
 BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(tau=0.2),
     AccuracyAtTopRanker(
@@ -660,9 +650,6 @@ BIPARTITE_RANKERS = [
     TopPushRanker(0.1, threshold="quantile", C=10.0),
     RankStatisticRanker(n_init=2, n_folds=2, random_state=0),
     RankStatisticRanker("bedroc@20", kernel="rbf"),
-    BoostedTopRanker(tau=0.2, **FEW_TREES),
-    BoostedTopRanker("p_norm_push", tau=0.2, loss="exponential", **FEW_TREES),
-    BoostedTopRanker("w_phi", tau=0.2, phi="local_auc@0.6", **FEW_TREES),
 ]
 
 
@@ -681,10 +668,6 @@ QUERY_RANKERS = [
     OrderPreservingRanker("pointwise_squared", measure="dcg@3", alpha=0.1),
     OrderPreservingRanker("pairwise_squared", measure="spearman"),
     OrderPreservingRanker(losses.ListwiseSoftmax(), measure="ndcg@5", solver="lbfgs"),
-    BoostedOrderPreservingRanker(n_estimators=5, max_leaf_nodes=4, min_samples_leaf=3),
-    BoostedOrderPreservingRanker(
-        "pointwise_squared", measure="dcg@3", n_estimators=5, max_depth=2, min_samples_leaf=2
-    ),
     RankSVM(),
     RankSVM("squared_hinge", measure="dcg", C=0.1, tol=1e-8),
 ]

@@ -19,8 +19,6 @@ from sklearn_rank import losses, rankers
 from sklearn_rank.rankers import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
-    BoostedOrderPreservingRanker,
-    BoostedTopRanker,
     GroupRankerAdapter,
     LabelRanker,
     OrderPreservingLabelRanker,
@@ -35,13 +33,6 @@ from sklearn_rank.rankers import (
     TopPushRanker,
 )
 
-FEW_TREES = {
-    "n_estimators": 6,
-    "max_leaf_nodes": 4,
-    "min_samples_leaf": 1,
-    "backend_params": {"min_data_in_bin": 1},
-}
-PHI = {"phi": "local_auc@0.6"}
 OF_CLASSES = {
     "AccuracyAtTopRanker": AccuracyAtTopRanker(tau=0.2),
     "AccuracyAtTopRanker closest": AccuracyAtTopRanker(tau=0.2, selection="closest", C=0.01),
@@ -70,17 +61,6 @@ OF_CLASSES = {
     "TopPushRanker quantile of negatives": TopPushRanker(0.1, threshold="quantile", C=10.0),
     "RankStatisticRanker": RankStatisticRanker(n_init=2, random_state=0),
     "RankStatisticRanker rbf": RankStatisticRanker("bedroc@20", kernel="rbf", n_folds=2),
-    "BoostedTopRanker": BoostedTopRanker(tau=0.2, **FEW_TREES),
-    "BoostedTopRanker p_norm_push": BoostedTopRanker("p_norm_push", tau=0.2, p=2, **FEW_TREES),
-    "BoostedTopRanker exponential": BoostedTopRanker(
-        "p_norm_push", tau=0.2, loss="exponential", **FEW_TREES
-    ),
-    "BoostedTopRanker accuracy": BoostedTopRanker("accuracy_at_top", tau=0.2, **FEW_TREES),
-    "BoostedTopRanker w_phi": BoostedTopRanker("w_phi", tau=0.2, **PHI, **FEW_TREES),
-    "BoostedTopRanker pairs": BoostedTopRanker("pairwise_logistic", tau=0.2, **FEW_TREES),
-    "BoostedTopRanker early": BoostedTopRanker(
-        tau=0.2, early_stopping=True, random_state=0, **FEW_TREES
-    ),
     "TopFocusedRanker": TopFocusedRanker(LogisticRegression(), tau=0.2, cv=3),
     "TopFocusedRanker default": TopFocusedRanker(tau=0.2),
 }
@@ -103,18 +83,6 @@ OF_QUERIES = {
     "OrderPreservingRankerCV": OrderPreservingRankerCV(alphas=(1.0, 0.1), cv=3),
     "OrderPreservingRankerCV two": OrderPreservingRankerCV(
         ("pairwise_logistic", "softmax"), alphas=(1.0, 0.1), normalize=None, cv=3
-    ),
-    "BoostedOrderPreservingRanker": BoostedOrderPreservingRanker(
-        n_estimators=5, max_leaf_nodes=4, min_samples_leaf=3
-    ),
-    "BoostedOrderPreservingRanker squared": BoostedOrderPreservingRanker(
-        "pointwise_squared", measure="dcg@3", n_estimators=5, max_depth=2, min_samples_leaf=2
-    ),
-    "BoostedOrderPreservingRanker xgboost": BoostedOrderPreservingRanker(
-        backend="xgboost", n_estimators=5, max_depth=2, min_samples_leaf=2
-    ),
-    "BoostedOrderPreservingRanker early": BoostedOrderPreservingRanker(
-        n_estimators=8, min_samples_leaf=3, early_stopping=True, random_state=0
     ),
     "RankSVM": RankSVM(),
     "RankSVM squared_hinge": RankSVM("squared_hinge", measure="dcg", C=0.1, tol=1e-8),

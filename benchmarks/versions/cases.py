@@ -265,12 +265,6 @@ def top_push(n, d, package, degenerate=False, **parameters):
     return lambda: ranker.fit(X, y.astype(int)).decision_function(X[:100])
 
 
-def boosted_list(package):
-    X, y, qid = inputs.graded(10_000, 10, 10)
-    ranker = package.BoostedOrderPreservingRanker(n_estimators=20)
-    return lambda: ranker.fit(X, y, qid=qid).predict(X[:100], qid=qid[:100])
-
-
 def top_scored(method, package):
     X, y = inputs.classes("spambase", 3000, 57)
     some = slice(None, None, len(y) // 200)
@@ -329,7 +323,6 @@ def ranker_cases():
         ),
         "TopPushRanker, 4,100 x 1,001": partial(top_push, 4_100, 1_001, top_size=0.3, C=0.01),
         "TopPushRanker, rbf, 1,000 rows": partial(top_push, 1_000, 8, kernel="rbf"),
-        "BoostedOrderPreservingRanker, lists of 1,000": boosted_list,
     }
     for name, make in pushes.items():
         yield Case("rankers", name, make)

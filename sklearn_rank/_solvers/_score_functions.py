@@ -11,8 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.optimize
-from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from .._logistic_sums import LogisticSums
 from .._typing import BoolArray, FloatArray
@@ -59,8 +58,10 @@ def minimise_push(design: Design, push: _Push, **settings: Any) -> LinearSolutio
     return solve_linear(problem, by_gap=True, **settings)
 
 
-class ScoreObjective(ABC):
-    """A differentiable function of the scores of rows of two classes, to minimise."""
+class _SmoothLoss(ABC):
+    """A convex function of scores of two classes with second derivatives."""
+
+    is_convex = has_hessian_product = has_curvature = True
 
     def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
         self._weight = weight
@@ -68,30 +69,6 @@ class ScoreObjective(ABC):
         # Shares of the rows in the weight of their class.
         self._pos_shares = weight[self._pos] / weight[self._pos].sum()
         self._neg_shares = weight[self._neg] / weight[self._neg].sum()
-
-    @abstractmethod
-    def value(self, score: FloatArray) -> float: ...
-
-    @abstractmethod
-    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Derivatives by the scores, and a diagonal that stands for the second derivatives."""
-
-    def _join(
-        self, by_positive: FloatArray | float, by_negative: FloatArray | float
-    ) -> FloatArray:
-        joined = np.empty(len(self._weight))
-        joined[self._pos], joined[self._neg] = by_positive, by_negative
-        return joined
-
-
-class _SmoothLoss(ScoreObjective):
-    """A convex function of the scores with second derivatives, a loss of linear problems."""
-
-    is_convex = has_hessian_product = has_curvature = True
-
-    def value(self, score: FloatArray) -> float:
-        # What pushes keep is of arrays that nobody changes.
-        return float(self.value_and_gradient(score.copy())[0])
 
     @abstractmethod
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]: ...
@@ -106,6 +83,13 @@ class _SmoothLoss(ScoreObjective):
         for vector in subtracted:
             product -= vector * (vector @ direction)
         return product
+
+    def _join(
+        self, by_positive: FloatArray | float, by_negative: FloatArray | float
+    ) -> FloatArray:
+        joined = np.empty(len(self._weight))
+        joined[self._pos], joined[self._neg] = by_positive, by_negative
+        return joined
 
 
 class _Push(_SmoothLoss):
@@ -148,18 +132,11 @@ class ExponentialPush(_Push):
 
     def diagonal(self, scores: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
         """Variances under the two distributions of the slopes."""
-        return self._variances(self.value_and_gradient(scores)[1])
-
-    def _variances(self, slopes: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        slopes = self.value_and_gradient(scores)[1]
         by_positive, by_negative = np.minimum(slopes, 0.0), np.maximum(slopes, 0.0)
         C, p = self.scale, self._p
         subtracted = [by_positive / np.sqrt(C), by_negative * np.sqrt(p / C)]
         return p * by_negative - by_positive, subtracted
-
-    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Variances without the squares of means."""
-        slopes = self._value_and_slopes(score)[1]
-        return slopes, self._variances(slopes)[0]
 
 
 def _soft_maximum(values: FloatArray, shares: FloatArray) -> tuple[float, FloatArray]:
@@ -189,17 +166,6 @@ class LogisticPush(_Push):
         heights = np.maximum(heights, np.finfo(np.float64).tiny)
         norm, norm_slopes = p_norm(heights, self._neg_shares, self._p)
         return sums, heights, norm, norm_slopes, rises
-
-    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        sums, heights, _, norm_slopes, rises = self._sums(score)
-        shares = self._pos_shares
-        # What the norm adds is a variance of the heights' changes, each of which is a mean of
-        # differences over pairs: the square of a mean is at most the mean of the squares.
-        spread = (self._p - 1.0) * norm_slopes * rises / heights
-        by_negative = norm_slopes * sums.at_upper(((2, shares),))[0] + spread * rises
-        slopes, bends = sums.at_lower(((1, norm_slopes),), ((2, norm_slopes), (1, spread)))
-        gradient = self._join(-shares * slopes, norm_slopes * rises)
-        return gradient, self._join(shares * bends, by_negative)
 
     def _bends(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Second derivatives of the sum of the heights, by the positives and the negatives."""
@@ -256,87 +222,6 @@ class LogisticLikelihood(_SmoothLoss):
         probability = expit(scores)
         return self._share * probability * (1.0 - probability), []
 
-    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return self.value_and_gradient(score)[1], self.diagonal(score)[0]
-
-
-def smooth_quantile(score: FloatArray, weight: FloatArray, tau: float, width: float) -> float:
-    """Solve ``sum of weight * expit((score - t) / width) = tau * sum of weight`` for t."""
-    z, share = score / width, weight / weight.sum()
-    # If all scores were the least or the largest one, t would be there; widened for rounding.
-    low, high = z.min() - logit(tau) - 1e-3, z.max() - logit(tau) + 1e-3
-    return width * float(
-        brentq(lambda t: float(share @ expit(z - t)) - tau, low, high, xtol=1e-13, rtol=1e-14)
-    )
-
-
-class _AboutQuantile(ScoreObjective):
-    """Base class of objectives about a :func:`smooth_quantile` of the scores."""
-
-    def __init__(
-        self, positive: BoolArray, weight: FloatArray, tau: float, width: float = 1.0
-    ) -> None:
-        super().__init__(positive, weight)
-        self._tau, self._width = tau, width
-
-
-class SmoothTopPush(_AboutQuantile):
-    r"""Mean over positives i of ``log(1 + exp(T - s_i))``, T a smooth mean of the top negatives.
-
-    .. math:: T = \min_t\; t + \frac{\varepsilon}{\tau}
-        \sum_j v_j \log(1 + e^{(s_j - t) / \varepsilon}),
-
-    v the shares of the negatives, of sum 1; its derivatives are v / tau times a smooth step at t.
-    """
-
-    def _top(self, score: FloatArray) -> tuple[float, FloatArray]:
-        """T, and the step at each negative."""
-        t = smooth_quantile(score, self._neg_shares, self._tau, self._width)
-        z = (score - t) / self._width
-        mean = float(self._neg_shares @ np.logaddexp(0.0, z))
-        return t + self._width / self._tau * mean, expit(z)
-
-    def value(self, score: FloatArray) -> float:
-        top, _ = self._top(score[self._neg])
-        return float(self._pos_shares @ np.logaddexp(0.0, top - score[self._pos]))
-
-    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        top, step = self._top(score[self._neg])
-        error = expit(top - score[self._pos])
-        slopes, bends = self._pos_shares * error, self._pos_shares * error * (1.0 - error)
-        top_slopes = self._neg_shares / self._tau * step
-        # b b' is at most the diagonal of b, whose sum is 1.
-        top_bends = bends.sum() + slopes.sum() * (1.0 - step) / self._width
-        gradient = self._join(-slopes, slopes.sum() * top_slopes)
-        return gradient, self._join(bends, top_slopes * top_bends)
-
-
-class SmoothAccuracyAtTop(_AboutQuantile):
-    """Half the mean logistic loss of each class on its side of the :func:`smooth_quantile`."""
-
-    def __init__(
-        self, positive: BoolArray, weight: FloatArray, tau: float, width: float = 1.0
-    ) -> None:
-        super().__init__(positive, weight, tau, width)
-        self._sign = self._join(-1.0, 1.0)
-        self._share = self._join(0.5 * self._pos_shares, 0.5 * self._neg_shares)
-
-    def value(self, score: FloatArray) -> float:
-        t = smooth_quantile(score, self._weight, self._tau, self._width)
-        return float(self._share @ np.logaddexp(0.0, self._sign * (score - t)))
-
-    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        t = smooth_quantile(score, self._weight, self._tau, self._width)
-        error = expit(self._sign * (score - t))
-        slopes, bends = self._sign * self._share * error, self._share * error * (1.0 - error)
-        z = (score - t) / self._width
-        quantile_slopes = self._weight * expit(z) * expit(-z)
-        quantile_slopes /= quantile_slopes.sum()
-        # t bends no more than its slopes over the width; its squares as for the top push.
-        quantile_bend = bends.sum() + abs(float(slopes.sum())) / self._width
-        gradient = slopes - slopes.sum() * quantile_slopes
-        return gradient, bends + quantile_bend * quantile_slopes
-
 
 @dataclass(frozen=True, eq=False)
 class CumulatedPhi:
@@ -365,42 +250,6 @@ class CumulatedPhi:
     def _integral_of_total(self) -> FloatArray:
         means = (self.total[1:] + self.total[:-1]) / 2.0
         return np.append(0.0, np.cumsum(means * self.rank[1]))
-
-
-class SmoothRankStatistic(ScoreObjective):
-    """Minus the mean over positives of phi at ``sum_j weight_j expit((s - s_j) / width)``."""
-
-    def __init__(
-        self,
-        positive: BoolArray,
-        weight: FloatArray,
-        phi: CumulatedPhi,
-        window: float,
-        width: float = 1.0,
-    ) -> None:
-        super().__init__(positive, weight)
-        self._phi, self._window, self._width = phi, window, width
-
-    def _at_ranks(self, score: FloatArray) -> tuple[LogisticSums, FloatArray, FloatArray]:
-        """Sums over pairs, and phi and its slope at the ranks of the positives."""
-        z = score / self._width
-        sums = LogisticSums(z[self._pos], z)
-        return sums, *self._phi.smooth(sums.at_upper(((1, self._weight),))[0], self._window)
-
-    def value(self, score: FloatArray) -> float:
-        return -float(self._pos_shares @ self._at_ranks(score)[1])
-
-    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        sums, _, slope = self._at_ranks(score)
-        force = self._pos_shares * slope / self._width
-        by_positive = force * sums.at_upper(((2, self._weight),))[0]
-        curvature = self._weight * sums.at_lower(((2, force),))[0]
-        gradient = curvature.copy()
-        gradient[self._pos] -= by_positive
-        # Where phi is convex its tangent is below it, and the step's second derivative is at most
-        # its first.
-        curvature[self._pos] += by_positive
-        return gradient, curvature / self._width
 
 
 # Scores whose windows are summed up at a time, in the cache.

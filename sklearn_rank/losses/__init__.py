@@ -1,6 +1,7 @@
 """Ranking losses of utilities and scores, most of them order-preserving."""
 
 from ._base import TemplateLoss
+from ._boosting import boosting_objective
 from ._losses import (
     ListwiseBregman,
     ListwiseNormalizedSoftmax,
@@ -40,6 +41,7 @@ __all__ = [
     "PointwiseSquared",
     "PointwiseSquaredHinge",
     "TemplateLoss",
+    "boosting_objective",
     "get_loss",
     "get_loss_names",
 ]

@@ -1,7 +1,6 @@
 """Rankers: estimators that follow scikit-learn's fit, predict and score."""
 
 from ._accuracy_at_top import AccuracyAtTopRanker, AccuracyAtTopRankerCV
-from ._boosted import BoostedOrderPreservingRanker, BoostedTopRanker
 from ._ensemble import RankEnsemble
 from ._ensemble_classifier import RankEnsembleClassifier
 from ._group_adapter import GroupRankerAdapter
@@ -14,8 +13,6 @@ from ._reweighted import RankBoostRanker, TopFocusedRanker
 __all__ = [
     "AccuracyAtTopRanker",
     "AccuracyAtTopRankerCV",
-    "BoostedOrderPreservingRanker",
-    "BoostedTopRanker",
     "GroupRankerAdapter",
     "LabelRanker",
     "OrderPreservingLabelRanker",

@@ -322,6 +322,9 @@ class LightGBM(GroupBooster):
         # LightGBM prints only if requested.
         if not {"verbose", "verbosity"} & set(self.estimator.get_params()):
             self.estimator.set_params(verbosity=-1)
+        # Its default metric, NDCG, refuses labels that an objective of the user may take.
+        if callable(self.parameter("objective")) and self.parameter("metric") is None:
+            self.estimator.set_params(metric="None")
         options: dict[str, Any] = {"callbacks": []}
         if isinstance(categories := self.parameter("categorical_feature"), list | tuple):
             options["categorical_feature"] = list(categories)

@@ -111,8 +111,7 @@ def reduction_of(estimator: Any) -> Reduction:
     raise TypeError(
         f"{estimator!r} is not a regressor, a classifier or a ranker whose fit takes qid: pass "
         "an instance such as ExtraTreesRegressor(), LogisticRegression() or "
-        "BoostedOrderPreservingRanker(); wrap LGBMRanker and CatBoostRanker in "
-        "GroupRankerAdapter(...)."
+        "GroupRankerAdapter(LGBMRanker())."
     )
 
 
@@ -268,7 +267,7 @@ class LabelRanker(LabelOrderRanker):
     --------
     sklearn_rank.preprocessing.label_grades : The accepted forms of orders of labels.
     OrderPreservingLabelRanker : Linear or kernel ranker with a loss calibrated for the measure.
-    BoostedOrderPreservingRanker : Trees for rankings of queries.
+    GroupRankerAdapter : Boosted trees for rankings of queries.
 
     Notes
     -----
@@ -418,7 +417,7 @@ class LabelRanker(LabelOrderRanker):
             raise ValueError(
                 f"{base!r} is linear and would give all rows the same order of labels: use "
                 "OrderPreservingLabelRanker(), which has coefficients for each label, or pass a "
-                "ranker of trees, such as BoostedOrderPreservingRanker()."
+                "ranker of trees, such as GroupRankerAdapter(LGBMRanker())."
             )
         self.estimator_, self.loss_ = model, getattr(model, "loss_", None)
 

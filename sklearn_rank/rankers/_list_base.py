@@ -202,8 +202,8 @@ class QueryRanker(ListRanker):
         """Not available: a ranker of queries is no classifier. The error names what is one."""
         name = type(self).__name__
         raise AttributeError(
-            f"{name} ranks the rows of queries and has no classes_: use BoostedTopRanker or "
-            "TopFocusedRanker, which are classifiers, for one list with two classes; for several "
+            f"{name} ranks the rows of queries and has no classes_: use TopFocusedRanker, which "
+            "is a classifier, for one list with two classes; for several "
             f"columns of relevance MultiOutputRegressor({name}(...)) of sklearn.multioutput."
         )
 

@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
-    BoostedTopRanker,
     PNormPushRanker,
     RankBoostRanker,
     RankStatisticRanker,
@@ -32,12 +31,8 @@ def draw(rng, n, d):
     return X, (logits + rng.logistic(size=n) > 0).astype(int)
 
 
-TREES = {"n_estimators": 40, "max_leaf_nodes": 15}
 MEANT = [
     # (ranker, rows, features): each fits its training rows closely, or is linear.
-    (BoostedTopRanker("accuracy_at_top", tau=0.05, **TREES), 600, 20),
-    (BoostedTopRanker(tau=0.1, **TREES), 600, 20),
-    (BoostedTopRanker("pairwise_logistic", tau=0.2, early_stopping=True, random_state=0), 600, 20),
     (RankBoostRanker(100), 600, 20),
     (RankBoostRanker(20, weak_ranker=DecisionTreeClassifier(max_depth=4)), 600, 20),
     (RankBoostRanker(20, weak_ranker="linear"), 200, 40),
@@ -71,24 +66,14 @@ def test_predict_flags_the_share_of_new_rows_that_is_meant(ranker, n, d):
     assert abs(np.mean(ratios) - 1) < 0.1 + 3 * error, ratios
 
 
-FEW_TREES = {
-    "n_estimators": 6,
-    "max_leaf_nodes": 4,
-    "min_samples_leaf": 1,
-    "backend_params": {"min_data_in_bin": 1},
-}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("ranker", "d", "largest"),
     [
         # Mean and deviation do not bring these heavy tails to one scale (.55, by medians .24).
         (TopPushRanker(1, C=100.0, kernel="rbf", loss="hinge"), 2, 0.2),
-        # Nor medians the few levels of these trees (.74, by means .35).
-        (BoostedTopRanker("pairwise_logistic", tau=0.2, **FEW_TREES), 10, 0.3),
     ],
-    ids=["heavy tails", "few levels"],
+    ids=["heavy tails"],
 )
 def test_fits_to_folds_are_brought_to_one_scale(ranker, d, largest):
     errors = []
@@ -231,7 +216,6 @@ def test_the_threshold_is_that_of_repeated_rows_in_any_order(n_values):
 @pytest.mark.parametrize(
     "ranker",
     [
-        BoostedTopRanker(tau=0.2, n_estimators=30, max_leaf_nodes=8),
         AccuracyAtTopRanker(tau=0.2, kernel="rbf"),
     ],
     ids=str,

@@ -79,7 +79,6 @@ TRANSFORMERS = [QueryNormalizer()]
 FOR_CHECKS = {
     "AccuracyAtTopRankerCV": {"Cs": 2, "cv": 2},
     "GroupRankerAdapter": {"estimator": LGBMRanker(n_estimators=2, n_jobs=1, verbosity=-1)},
-    "BoostedTopRanker": {"n_estimators": 10},
     "LabelRanker": {"estimator": ExtraTreesRegressor(5, random_state=0)},
     "OrderPreservingRankerCV": {"alphas": (10.0, 0.1), "cv": 2},
     "RankBoostRanker": {"n_estimators": 10},

@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank import (
-    BoostedTopRanker,
     LabelRanker,
     OrderPreservingRanker,
     RankEnsemble,
@@ -109,7 +108,6 @@ FITTED = [
 TWO = {"a": RankSVM(), "b": OrderPreservingRanker()}
 ONE_OF_EACH_FAMILY = [
     TopPushRanker(),
-    BoostedTopRanker(),
     TopFocusedRanker(),
     OrderPreservingRanker(),
     LabelRanker(),

@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_rank import (
-    BoostedOrderPreservingRanker,
     GroupRankerAdapter,
     OrderPreservingRanker,
     OrderPreservingRankerCV,
@@ -59,9 +58,6 @@ CASES = {
     "OrderPreservingRankerCV": fitted(OrderPreservingRankerCV(alphas=(1.0, 0.1), cv=3)),
     "RankEnsemble": fitted(
         RankEnsemble([("loss", OrderPreservingRanker())], weights="fitted", cv=3)
-    ),
-    "boosted, held out": fitted(
-        BoostedOrderPreservingRanker(n_estimators=10, early_stopping=True, random_state=0)
     ),
     "adapter, held out": fitted(
         GroupRankerAdapter(

@@ -14,7 +14,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import average_precision_score, get_measure, get_scorer, ndcg_score
 from sklearn_rank.rankers import (
-    BoostedOrderPreservingRanker,
     OrderPreservingRanker,
     OrderPreservingRankerCV,
     RankStatisticRanker,
@@ -184,7 +183,6 @@ def test_fits_whose_utilities_count_items_refuse_shares(name):
         (OrderPreservingRanker(measure="ndcg@3", loss="pairwise_squared"), "objective_"),
         (OrderPreservingRanker(measure="recall@3"), "coef_"),
         (OrderPreservingRanker(measure="f1@3"), "coef_"),
-        (BoostedOrderPreservingRanker(n_estimators=1, learning_rate=1e-9), "objective_"),
         (RankStatisticRanker("bedroc@20", n_folds=None, tol=1e-8), "value_"),
     ],
     ids=repr,
@@ -203,7 +201,6 @@ def test_a_row_in_two_halves_is_the_row_in_fits(ranker, found):
     ("ranker", "instead"),
     [
         (OrderPreservingRankerCV(cv=2), "weight whole queries by query_weight"),
-        (BoostedOrderPreservingRanker(early_stopping=True), "Or pass X_val, y_val and qid_val"),
     ],
     ids=repr,
 )

@@ -8,7 +8,6 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 
 from sklearn_rank import (
-    BoostedTopRanker,
     RankStatisticRanker,
     RankSVM,
     TopPushRanker,
@@ -21,13 +20,10 @@ from sklearn_rank.metrics import average_precision_score
     [
         TopPushRanker(1),
         RankStatisticRanker(n_init=1, random_state=0),
-        BoostedTopRanker("w_phi", phi="local_auc@0.6", tau=0.2, n_estimators=3),
     ],
     ids=repr,
 )
 def test_weights_of_adaboost_are_refused_with_what_works(ranker):
-    if isinstance(ranker, BoostedTopRanker):
-        pytest.importorskip("lightgbm", reason="needs the extra [lightgbm]")
     X, y = make_classification(200, weights=[0.6], random_state=0)
     with pytest.raises(ValueError, match=r"AdaBoostClassifier .* use BaggingClassifier"):
         AdaBoostClassifier(ranker).fit(X, y)
@@ -52,6 +48,6 @@ def test_rankers_of_queries_say_what_is_a_classifier():
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, (60, 2))
     ranker = RankSVM(single_list=True)
     assert not hasattr(ranker, "classes_")
-    with pytest.raises(AttributeError, match=r"use BoostedTopRanker .*MultiOutputRegressor\(Rank"):
+    with pytest.raises(AttributeError, match=r"TopFocusedRanker, .*MultiOutputRegressor\(Rank"):
         MultiOutputClassifier(ranker).fit(X, y)
     assert MultiOutputRegressor(ranker).fit(X, y).predict(X).shape == (60, 2)

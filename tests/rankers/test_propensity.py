@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import BoostedOrderPreservingRanker, OrderPreservingRanker, RankSVM, losses
+from sklearn_rank import OrderPreservingRanker, RankSVM, losses
 from sklearn_rank.exceptions import CalibrationWarning
 from sklearn_rank.metrics import get_measure, get_scorer, make_measure
 from tests.losses.cases import CASES
@@ -314,19 +314,3 @@ def test_propensities_travel_with_the_ids():
             cross_val_score(
                 unasked, X, y, cv=GroupKFold(3), params={"groups": qid, "propensity": propensity}
             )
-
-
-def test_trees_take_propensities():
-    pytest.importorskip("lightgbm", reason="the backend of the trees")
-    X, y, qid, propensity = clicks(n_queries=40)
-    ranker = BoostedOrderPreservingRanker(
-        "softmax", measure="dcg", n_estimators=3, max_leaf_nodes=4
-    )
-    by_hand = clone(ranker).set_params(measure=get_measure("dcg", gain="linear"))
-    by_hand.fit(X, y / np.maximum(propensity, 0.2), qid=qid)
-    ranker.set_params(propensity_clip=0.2).fit(X, y, qid=qid, propensity=propensity)
-    np.testing.assert_allclose(ranker.predict(X), by_hand.predict(X), rtol=1e-10)
-    ranker.set_params(early_stopping=True)
-    with pytest.raises(ValueError, match="their clicks are biased"):
-        ranker.fit(X, y, qid=qid, propensity=propensity)
-    ranker.fit(X, y, qid=qid, propensity=propensity, X_val=X, y_val=y, qid_val=qid)

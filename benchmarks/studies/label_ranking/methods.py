@@ -4,6 +4,7 @@ from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
+from lightgbm import LGBMRanker
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
@@ -18,7 +19,9 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import BoostedOrderPreservingRanker, LabelRanker, OrderPreservingLabelRanker
+from sklearn_rank import GroupRankerAdapter, LabelRanker, OrderPreservingLabelRanker
+from sklearn_rank.calibration import utility
+from sklearn_rank.losses import boosting_objective
 
 # ------------------------------------------------------------------------------------- baselines
 
@@ -118,8 +121,14 @@ def by_default(fold):
 
 
 TREES = ExtraTreesRegressor(100, random_state=0)
-BOOSTED = BoostedOrderPreservingRanker(
-    "pairwise_squared", measure="spearman", n_estimators=300, min_samples_leaf=5
+BOOSTED = GroupRankerAdapter(
+    LGBMRanker(
+        objective=boosting_objective("pairwise_squared", utility=partial(utility, "spearman")),
+        n_estimators=300,
+        min_child_samples=5,
+        n_jobs=1,
+    ),
+    measure="spearman",
 )
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 LINEAR = {

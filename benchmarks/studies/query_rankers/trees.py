@@ -1,9 +1,13 @@
 """Boosted trees with stages: calibrated losses, LightGBM's lambdarank and XGBoost's rank:ndcg."""
 
+from functools import partial
+
 import lightgbm
 import numpy as np
 
-from sklearn_rank import BoostedOrderPreservingRanker, GroupRankerAdapter
+from sklearn_rank import GroupRankerAdapter
+from sklearn_rank.calibration import utility
+from sklearn_rank.losses import boosting_objective
 
 from .linear import MEASURE
 
@@ -40,31 +44,14 @@ def lambdarank_member(parameters, seed):
     return GroupRankerAdapter(ranker, row_order="given")
 
 
-class Calibrated(BoostedOrderPreservingRanker):
+class Calibrated(GroupRankerAdapter):
     """Trees of a calibrated loss, that of a query divided by a power of its length."""
 
     def __init__(
-        self,
-        loss="pairwise_logistic",
-        *,
-        measure=MEASURE,
-        n_estimators=100,
-        learning_rate=0.1,
-        max_leaf_nodes=31,
-        min_samples_leaf=20,
-        random_state=None,
-        backend_params=None,
-        power=0,
+        self, estimator=None, *, measure=MEASURE, random_state=None, row_order="content", power=0
     ):
         super().__init__(
-            loss,
-            measure=measure,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_leaf_nodes=max_leaf_nodes,
-            min_samples_leaf=min_samples_leaf,
-            random_state=random_state,
-            backend_params=backend_params,
+            estimator, measure=measure, random_state=random_state, row_order=row_order
         )
         self.power = power
 
@@ -76,22 +63,23 @@ class Calibrated(BoostedOrderPreservingRanker):
 
 def calibrated_ranker(parameters, loss, seed=None):
     """Trees of a calibrated loss; a seed makes it a member of an ensemble."""
-    return Calibrated(
-        loss,
+    trees = lightgbm.LGBMRanker(
+        objective=boosting_objective(loss, utility=partial(utility, MEASURE)),
         n_estimators=int(np.max(parameters["rounds"])),
         learning_rate=parameters["rate"],
-        max_leaf_nodes=parameters["leaves"],
-        min_samples_leaf=parameters["rows"],
+        num_leaves=parameters["leaves"],
+        min_child_samples=parameters["rows"],
         random_state=seed,
-        backend_params=None if seed is None else DRAWS,
-        power=parameters.get("power", 0),
+        n_jobs=1,
+        **({} if seed is None else DRAWS),
     )
+    return Calibrated(trees, power=parameters.get("power", 0))
 
 
 def calibrated(train, parameters, loss):
     """Fit trees that minimise a loss calibrated with NDCG@10."""
     ranker = calibrated_ranker(parameters, loss).fit(train.X, train.y, qid=train.qid)
-    return lambda X, rounds: ranker.booster_.predict(X, num_iteration=rounds)
+    return lambda X, rounds: ranker.estimator_.booster_.predict(X, num_iteration=rounds)
 
 
 def stages(fit):
