@@ -174,8 +174,9 @@ def curve_cases():
         for conditional in (True, False):
             asked = f"{name}, conditional={conditional}"
             more = {"phi": phi, "conditional": conditional}
+            of_ranks = get_measure(linear_rank_score, phi=phi, normalize="minmax")
             calls[f"linear_rank_influence {asked}"] = partial(
-                inference.linear_rank_influence, y, score, **more
+                of_ranks.influence, y, score, conditional=conditional
             )
             # Older versions have no conditional=, whose default is True.
             options = {} if conditional else {"conditional": False}
@@ -210,7 +211,7 @@ def curve_cases():
                 score,
             )
     calls["partial_auc_influence"] = partial(
-        inference.partial_auc_influence, y, score, max_fpr=0.3
+        get_measure(partial_auc_score, scale="raw", max_fpr=0.3).influence, y, score
     )
     for method in ("influence", "exact"):
         for tau in (0.05, 0.2, 0.5):
@@ -267,10 +268,8 @@ def curve_cases():
     arguments = {
         "calibration_at_top": {"y_true": y, "y_prob": prob},
         "compare": {"measure": "auc", "y_true": y, "scores": SCORES, **RESAMPLES},
-        "linear_rank_influence": few,
         "metric_interval": {"measure": "ap", **few, "qid": i.qid, **RESAMPLES},
         "net_benefit_curve": {"y_true": y, "y_prob": prob},
-        "partial_auc_influence": few,
         "roc_band": few,
         "sample_size": {"measure": "auc", "expected": 0.8, "positive_fraction": 0.3, "width": 0.1},
         "two_sample_rank_test": {

@@ -5,7 +5,7 @@ from ._compare import compare
 from ._confidence_sequence import ConfidenceSequence
 from ._label_design import LabelDesign
 from ._label_plan import LabelPlan, plan_labels
-from ._linear_rank import linear_rank_influence, two_sample_rank_test
+from ._linear_rank import two_sample_rank_test
 from ._metric_interval import metric_interval
 from ._probabilities import (
     CalibrationAtTop,
@@ -15,7 +15,7 @@ from ._probabilities import (
 )
 from ._recall_certificate import RecallCertificate, recall_certificate
 from ._results import Comparison, Interval
-from ._roc import RocBand, partial_auc_influence, roc_band
+from ._roc import RocBand, roc_band
 from ._sample_size import SampleSizeCurve, SampleSizePlan, sample_size
 
 __all__ = [
@@ -34,10 +34,8 @@ __all__ = [
     "batch_limits",
     "calibration_at_top",
     "compare",
-    "linear_rank_influence",
     "metric_interval",
     "net_benefit_curve",
-    "partial_auc_influence",
     "plan_labels",
     "recall_certificate",
     "roc_band",

@@ -50,10 +50,6 @@ def list_of_chunks(
     return rows
 
 
-# Reason why functions with one value for each row do not support collections.
-ONE_EACH = "the influence is an array with one value for each row"
-
-
 def refuse_collections(reason: str, **arguments: Any) -> None:
     for name, value in arguments.items():
         if is_collection(value):
@@ -278,19 +274,10 @@ def dimensions(y_true: Any, *, name: str = "y_true") -> int:
         ) from None
 
 
-def check_two_classes(
-    y_true: Any,
-    y_score: Any,
-    pos_label: Any,
-    *,
-    name: str = "y_true",
-    rel: float | None = None,
-    sample_weight: Any = None,
-) -> ScoredLists:
-    y_true = _labels_of_one_list(y_true, name)
-    labels = LabelType("binary", pos_label, name=name, rel=rel)
-    data = check_scored_lists(y_true, y_score, labels, sample_weight=sample_weight)
-    refuse_one_class(data, name)
+def check_two_classes(y_true: Any, y_score: Any, pos_label: Any) -> ScoredLists:
+    y_true = _labels_of_one_list(y_true, "y_true")
+    data = check_scored_lists(y_true, y_score, LabelType("binary", pos_label))
+    refuse_one_class(data)
     return data
 
 

@@ -133,7 +133,7 @@ def metric_interval(
     compare : Test of differences between rankers; do not compare two intervals by overlap.
     sample_size : Number of items or queries for an interval of a given width.
     sklearn_rank.model_selection.cross_val_interval : Interval from a cross-validation.
-    linear_rank_influence, partial_auc_influence : Influence values of single items.
+    sklearn_rank.metrics.Measure.influence : Influence of the single items of one list.
     sklearn_rank.metrics.Accumulator : Collects rows that arrive in batches.
 
     Notes

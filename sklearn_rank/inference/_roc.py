@@ -21,17 +21,13 @@ from .._lists import ScoredLists
 from .._order import class_blocks, counted_blocks, tied_blocks
 from .._printed import Printed
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_level, check_number
+from .._validation import check_level
 from .._warn import warn
 from ..bounds._shared import mean_limits, n_terms
 from ..metrics import get_measure
-from ..metrics._shared import partial_auc_influence_of
 from ._evidence import (
-    ONE_EACH,
     check_one_list,
-    check_two_classes,
     list_of_chunks,
-    refuse_collections,
     refuse_grouped_collections,
     refuse_one_class,
 )
@@ -582,75 +578,3 @@ def _within_square(x: FloatArray, y: FloatArray) -> FloatArray:
         places, points = zip(*sorted(corners), strict=True)
         line = np.insert(line, places, np.transpose(points), axis=1)
     return np.clip(line, 0.0, 1.0, out=line)
-
-
-def partial_auc_influence(
-    y_true: Any,
-    y_score: Any,
-    *,
-    max_fpr: float = 1.0,
-    min_tpr: float = 0.0,
-    pos_label: Any = None,
-) -> FloatArray:
-    """Influence function of the partial AUC, one value per item.
-
-    With f(x) and t(x) the false and the true positive rate at a threshold x, f1 the false positive
-    rate at which the curve reaches ``min_tpr``, and t0 the true positive rate at ``max_fpr``, a
-    positive at x has the influence ``clip(max_fpr - f(x), 0, max_fpr - f1)`` times n / k. A
-    negative with f(x) < max_fpr has ``max(t(x) - min_tpr, 0) - max(t0 - min_tpr, 0)`` times n / m.
-    The mean of the class is subtracted from each.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like of shape (n_samples,)
-        Scores; a higher score ranks an item nearer to the top. Infinite scores are allowed, NaN is
-        not.
-    max_fpr : float, default=1
-        Upper limit of the false positive rate, in (0, 1].
-    min_tpr : float, default=0
-        Lower limit of the true positive rate, in [0, 1).
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Influence on the raw area, in the order of the rows, with mean 0 within each class.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not valid, or one class is absent.
-
-    See Also
-    --------
-    metric_interval : Confidence interval from these values, for ``partial_auc_score``.
-    linear_rank_influence : Influence function of linear rank statistics.
-
-    Notes
-    -----
-    Both limits are quantiles of a class, and the influence includes their variation. The influence
-    of a tied item is the mean over the positions within its block, where the curve is a straight
-    line. The cost is O(n log n) time and O(n) memory.
-
-    References
-    ----------
-    .. [1] Dodd & Pepe (2003), *Partial AUC estimation and regression*, Biometrics 59.
-    .. [2] Yang, Lu, Lyu & Hu (2019), *Two-way partial AUC and its properties*, Statistical
-       Methods in Medical Research 28.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import partial_auc_influence
-    >>> partial_auc_influence([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], max_fpr=0.5)
-    array([ 0.5,  0. , -0.5,  0. ])
-    """
-    refuse_collections(ONE_EACH, y_true=y_true, y_score=y_score)
-    data = check_two_classes(y_true, y_score, pos_label)
-    limits = (
-        check_number("max_fpr", max_fpr, 0.0, 1.0, closed="right"),
-        check_number("min_tpr", min_tpr, 0.0, 1.0, closed="left"),
-    )
-    return partial_auc_influence_of(data.positive, data.score, *limits).centred()

@@ -172,7 +172,6 @@ QUERIES = {
 # What needs the rows.
 ROWS = {
     "compare, list": lambda d: compare("auc", d["y"], {"a": d["a"], "b": d["b"]}),
-    "linear_rank_influence": lambda d: inference.linear_rank_influence(d["y"], d["a"]),
     "metric_interval, rank bootstrap": lambda d: metric_interval(
         Wilcoxon(), d["y"], d["a"], method="bootstrap"
     ),
@@ -183,7 +182,6 @@ ROWS = {
     "plan_labels": lambda d: inference.plan_labels("auc", d["a"], budget=3, y_true=d["y"]),
     "recall_certificate": lambda d: inference.recall_certificate(d["y"], design="all"),
     "batch_limits": lambda d: inference.batch_limits(d["y"], d["a"], d["b"]),
-    "partial_auc_influence": lambda d: inference.partial_auc_influence(d["y"], d["a"]),
     "two_sample_rank_test": lambda d: inference.two_sample_rank_test(d["a"], d["b"]),
     # Groups of rows.
     "metric_interval, auc groups": lambda d: metric_interval("auc", d["y"], d["a"], groups=d["q"]),

@@ -13,7 +13,6 @@ from sklearn_rank import inference
 from sklearn_rank.inference import (
     calibration_at_top,
     compare,
-    linear_rank_influence,
     metric_interval,
     net_benefit_curve,
     roc_band,
@@ -51,8 +50,6 @@ FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(-9.0
 
 # Functions of rows that say nothing about how sure something is, or of no rows.
 WITHOUT_GROUPS = {
-    "linear_rank_influence",
-    "partial_auc_influence",
     # Of a pilot: tests/inference/test_pilots.py.
     "sample_size",
     # Rows are chosen for labelling one by one.
@@ -154,7 +151,6 @@ def test_every_flag_refuses_what_is_no_bool():
     y, (a, b), _ = sample()
     given = {
         "metric_interval": ("auc", y, a),
-        "linear_rank_influence": (y, a),
         "compare": ("auc", y, {"a": a, "b": b}),
         "net_benefit_curve": (y, expit(a)),
         "sample_size": ("auc",),
@@ -219,7 +215,7 @@ def test_variance_by_the_regression_on_the_classes():
     for seed in range(6):
         y, (a, b), groups = sample(seed)
         found = compare("auc", y, a, b, groups=groups)
-        moved = linear_rank_influence(y, a) - linear_rank_influence(y, b)
+        moved = np.subtract(*(get_measure("auc").influence(y, x) for x in (a, b)))
         share = np.where(y == 1, y.mean(), 1 - y.mean())
         expected = oracle.robust_variance(moved * share, y, groups)
         influences, dependent = measure_influence(get_measure("auc"), y, [a, b], groups=groups)

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import linear_rank_influence, partial_auc_influence
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
     Power,
     ScoreGeneratingFunction,
-    TopDCG,
     VanDerWaerden,
     Wilcoxon,
+    get_measure,
     linear_rank_score,
+    partial_auc_score,
 )
 from sklearn_rank.metrics._shared import linear_rank_influence_of, rank_bias
 from tests.oracles import rank_inference as oracle
@@ -22,6 +22,17 @@ SMOOTH = {
     "power": (Power(3), *oracle.power(3)),
     "exponential": (Exponential(8.0), *oracle.exponential(8.0)),
 }
+
+
+def linear_rank_influence(
+    y_true, y_score, *, phi="wilcoxon", normalize="minmax", conditional=True
+):
+    measure = get_measure(linear_rank_score, phi=phi, normalize=normalize)
+    return measure.influence(y_true, y_score, conditional=conditional)
+
+
+def partial_auc_influence(y_true, y_score, **limits):
+    return get_measure(partial_auc_score, scale="raw", **limits).influence(y_true, y_score)
 
 
 def random_list(rng, n, levels):
@@ -240,28 +251,3 @@ def test_order_of_rows_and_increasing_maps_change_nothing():
             y_true[shuffled], np.exp(y_score[shuffled] / 9), phi=phi, normalize="mean"
         )
         np.testing.assert_allclose(again, found[shuffled], atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"phi": TopDCG(3)}, "no influence function"),
-        ({"normalize": None}, "normalize=None"),
-        ({"phi": "wilcox"}, "phi='wilcox'"),
-    ],
-)
-def test_refusals(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        linear_rank_influence([1, 0, 1, 0], [4, 3, 2, 1], **arguments)
-
-
-def test_one_class_and_two_dimensions_are_refused():
-    with pytest.raises(ValueError, match="one class only, with no negative among 2"):
-        linear_rank_influence([1, 1], [1, 2], normalize="mean")
-    with pytest.raises(ValueError, match="one class only, with no positive"):
-        partial_auc_influence([0, 0], [1, 2])
-    with pytest.raises(ValueError, match="2 dimensions"):
-        linear_rank_influence([[1, 0]], [[1, 2]], normalize="mean")
-    for name, value in (("max_fpr", 0.0), ("max_fpr", "a"), ("min_tpr", 1.0), ("min_tpr", True)):
-        with pytest.raises(ValueError, match=name):
-            partial_auc_influence([1, 0], [1, 2], **{name: value})

@@ -6,7 +6,6 @@ from scipy.stats import binom, norm
 
 from sklearn_rank.inference import (
     Interval,
-    linear_rank_influence,
     metric_interval,
 )
 from sklearn_rank.inference._limits import wilson_limits
@@ -75,9 +74,8 @@ def test_the_estimate_is_the_score_and_the_width_the_influence(phi, conditional)
         expected = linear_rank_score(y_true, y_score, phi=phi, normalize=normalize)
         assert found.estimate == pytest.approx(expected)
         assert found.method == "influence"
-        influence = linear_rank_influence(
-            y_true, y_score, phi=phi, normalize=normalize, conditional=conditional
-        )
+        measure = get_measure(linear_rank_score, phi=phi, normalize=normalize)
+        influence = measure.influence(y_true, y_score, conditional=conditional)
         error = np.sqrt(np.sum(influence**2)) / 4000
         assert found.standard_error == pytest.approx(error, rel=0.02)
         assert found.width == pytest.approx(2 * 1.96 * error, rel=0.04)

@@ -12,7 +12,7 @@ from sklearn_rank.bounds import (
     linear_rank_sandwich_bound,
     linear_rank_selection_bound,
 )
-from sklearn_rank.inference import linear_rank_influence, metric_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -149,7 +149,8 @@ def test_a_subclass_needs_its_values_and_no_constant(phi):
     assert phi.has_derivative == isinstance(phi, Cubed)
     interval = metric_interval(get_measure(linear_rank_score, phi=phi), y_true, y_score)
     assert interval.low < interval.estimate < interval.high
-    assert np.isfinite(linear_rank_influence(y_true, y_score, phi=phi)).all()
+    measure = get_measure(linear_rank_score, phi=phi)
+    assert np.isfinite(measure.influence(y_true, y_score)).all()
     for bound in (linear_rank_bound, partial(linear_rank_selection_bound, vc_dimension=3)):
         with pytest.raises(ValueError, match="lipschitz=None must be a number"):
             bound(400, 100, 0.05, lipschitz=phi.lipschitz)

@@ -7,7 +7,6 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from sklearn_rank.inference import linear_rank_influence
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -16,6 +15,7 @@ from sklearn_rank.metrics import (
     VanDerWaerden,
     Wilcoxon,
     dcg_score,
+    get_measure,
     linear_rank_score,
     roc_auc_score,
 )
@@ -154,7 +154,8 @@ def test_proposition_3_estimated_influence_tends_to_the_projection(phi):
     expected = np.where(y_true == 1, (value + share * tail) / share, tail)
     for label in (0, 1):
         expected[y_true == label] -= expected[y_true == label].mean()
-    found = linear_rank_influence(y_true, y_score, phi=phi, normalize="mean")
+    measure = get_measure(linear_rank_score, phi=phi, normalize="mean")
+    found = measure.influence(y_true, y_score)
     np.testing.assert_allclose(found, expected, atol=0.03 * np.abs(expected).max())
 
 
