@@ -17,7 +17,6 @@ from ._influence import (
     Normalize,
     RateCurve,
     linear_rank_influence_of,
-    partial_auc_influence_of,
     rank_range,
     share_at,
 )

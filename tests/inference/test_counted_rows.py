@@ -15,10 +15,10 @@ from sklearn_rank.metrics import (
     get_measure,
     get_measure_names,
 )
+from sklearn_rank.metrics._influence import partial_auc_influence_of
 from sklearn_rank.metrics._shared import (
     as_score_generating,
     linear_rank_influence_of,
-    partial_auc_influence_of,
     rank_bias,
 )
 from tests.naming import shown

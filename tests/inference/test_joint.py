@@ -13,10 +13,10 @@ from sklearn_rank.inference._evidence import (
     nonzero_variance,
 )
 from sklearn_rank.metrics import Exponential, LocalAUC, Power, Wilcoxon, linear_rank_score
+from sklearn_rank.metrics._influence import partial_auc_influence_of
 from sklearn_rank.metrics._shared import (
     ClassInfluence,
     linear_rank_influence_of,
-    partial_auc_influence_of,
 )
 from tests.oracles import rank_inference as oracle
 
