@@ -104,7 +104,7 @@ def fits():
     logistic = ("LogisticRegression, another loss", partial(LogisticRegression().fit, *wide))
     for name, ranker in {
         "TopPushRanker": package.TopPushRanker(),
-        "TopPushRanker(top_size=0.1)": package.TopPushRanker(top_size=0.1),
+        "TopPushRanker(tau=0.1)": package.TopPushRanker(tau=0.1),
         "PNormPushRanker": package.PNormPushRanker(),
     }.items():
         yield f"{name}.fit", partial(ranker.fit, X, y), once, logistic

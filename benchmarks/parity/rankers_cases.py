@@ -56,9 +56,6 @@ OF_CLASSES = {
     ),
     "RankBoostRanker early": RankBoostRanker(20, early_stopping=True, random_state=0),
     "TopPushRanker": TopPushRanker(0.8, C=10.0),
-    "TopPushRanker quantile": TopPushRanker(0.3, threshold="quantile", of="all", loss="logistic"),
-    "TopPushRanker rbf": TopPushRanker(1, loss="hinge", kernel="rbf", C=100.0),
-    "TopPushRanker quantile of negatives": TopPushRanker(0.1, threshold="quantile", C=10.0),
     "RankStatisticRanker": RankStatisticRanker(n_init=2, random_state=0),
     "RankStatisticRanker rbf": RankStatisticRanker("bedroc@20", kernel="rbf", n_folds=2),
     "TopFocusedRanker": TopFocusedRanker(LogisticRegression(), tau=0.2, cv=3),
@@ -302,7 +299,7 @@ def other_cases():
         partial(used, LabelRanker(), i.X, {"y": np.argsort(ORDERS, axis=1) + 1}),
     )
     for kernel in ("linear", "rbf", "poly", "sigmoid", "laplacian", "cosine"):
-        for kind in (AccuracyAtTopRanker, PNormPushRanker, TopPushRanker):
+        for kind in (AccuracyAtTopRanker, PNormPushRanker):
             yield (
                 f"rankers {kind.__name__}, {kernel} kernel",
                 partial(used, kind(kernel=kernel), i.X, {"y": i.y}),

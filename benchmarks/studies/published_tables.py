@@ -68,10 +68,9 @@ ZERO = len(MEASURES)  # where a table of measures says whether the solution is 0
 # Rankers with means as losses have a scale of costs of their own; as many as the others.
 MEAN_COSTS = 10.0 ** np.linspace(-2, 2, len(COSTS))
 RANKERS = {
-    "infinite push": lambda tau: TopPushRanker(top_size=1, loss="hinge"),
-    "top push": lambda tau: TopPushRanker(top_size=1),
-    "push, 30 %": lambda tau: TopPushRanker(top_size=0.3),
-    "Pat&Mat": lambda tau: TopPushRanker(top_size=tau, of="all", threshold="quantile"),
+    "infinite push": lambda tau: TopPushRanker(tau=1, loss="hinge"),
+    "top push": lambda tau: TopPushRanker(tau=1),
+    "push, 30 %": lambda tau: TopPushRanker(tau=0.3),
 }
 PUBLISHED_AS = {
     "infinite push": "InfinitePush",

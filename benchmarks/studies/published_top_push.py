@@ -173,14 +173,12 @@ RATE_OF = dict(zip(AT_RATES, RATES, strict=True))
 
 MAKERS = {
     "mean": TopPushRanker,
-    "quantile": partial(TopPushRanker, threshold="quantile"),
     "accelerated": AcceleratedTopPush,
     "p-norm": PNormPushRanker,
     "accuracy at top": partial(AccuracyAtTopRanker, selection="average"),
     "logistic": partial(LogisticRegression, max_iter=1000),
     "SVM": LinearSVC,
     "low mean": lambda **given: Reversed(TopPushRanker(**given)),
-    "low quantile": lambda **given: Reversed(TopPushRanker(threshold="quantile", **given)),
 }
 
 
@@ -217,7 +215,7 @@ class Job:
 
     def selections(self, measure):
         """Indices of the candidates by name of the method that chooses among them."""
-        tops = dict.fromkeys(given.get("top_size") for given in self.candidates)
+        tops = dict.fromkeys(given.get("tau") for given in self.candidates)
         everything = range(len(self.candidates))
         if len(tops) == 1:
             return {self.family: list(everything)}
@@ -227,7 +225,7 @@ class Job:
                 name = f"{self.family}, top=" + (
                     "tau" if RATE_OF.get(measure) == top else f"{top:g}"
                 )
-                found[name] = [i for i in everything if self.candidates[i]["top_size"] == top]
+                found[name] = [i for i in everything if self.candidates[i]["tau"] == top]
         return found
 
 
@@ -326,7 +324,7 @@ def grid(tops=None, **lists):
     """Dictionaries of all combinations, the later keys changing the fastest."""
     found = [{}]
     if tops is not None:
-        lists = {"top_size": tops, **lists}
+        lists = {"tau": tops, **lists}
     for key, values in lists.items():
         found = [{**given, key: value} for given in found for value in values]
     return found
@@ -340,19 +338,19 @@ def jobs():
         for family, candidates in families.items():
             found.append(Job(part, data, family, candidates, n_splits, n_folds, measures, n_rows))
 
-    def top(data, n_splits, n_folds, tops, small, of_push, more=None):
+    def top(data, n_splits, n_folds, tops, of_push, more=None):
         families = {
             "logistic": grid(C=costs),
             "accelerated": grid(C=of_push),
             "p-norm": grid(p=(16,), C=of_push),
-            "quantile": grid(small, C=of_push),
             "mean": grid(tops, C=of_push),
         }
         add("top", data, n_splits, n_folds, POSITIVES_AT_TOP, families | (more or {}))
 
     def recall(data, n_splits, n_folds, of_push):
-        families = {"logistic": grid(C=(*costs, 1e4))} | {
-            family: grid((0.02, 0.05), C=of_push) for family in ("low quantile", "low mean")
+        families = {
+            "logistic": grid(C=(*costs, 1e4)),
+            "low mean": grid((0.02, 0.05), C=of_push),
         }
         add("recall", data, n_splits, n_folds, HIGH_RECALL, families)
 
@@ -360,7 +358,6 @@ def jobs():
         families = {
             "logistic": grid(C=costs[:-1]),
             "SVM": grid(C=(0.001, 0.01, 0.1, 1.0)),
-            "quantile": grid(RATES, C=of_push),
             "mean": grid((1, *RATES), C=of_push),
         }
         add("rates", data, n_splits, n_folds, AT_RATES, families, n_rows)
@@ -368,13 +365,13 @@ def jobs():
     of_push = (0.1, 1.0, 10.0, 100.0)
     at_top = {"accuracy at top": grid(tau=(0.05,), C=(0.001, 0.01, 0.1))}
     for data in ("healthy", "diabetes"):
-        top(data, 30, 5, (1, 0.3), (0.01, 0.1), of_push, at_top)
-    top("spambase", 30, 5, (1, 0.01, 0.1), (0.01, 0.1), of_push)
+        top(data, 30, 5, (1, 0.3), of_push, at_top)
+    top("spambase", 30, 5, (1, 0.01, 0.1), of_push)
     recall("spambase", 10, 3, (10.0, 100.0, 1000.0, 1e4))
     recall("a9a", 3, 2, (1.0, 10.0, 100.0))
     rates("a9a", 5, 3, of_push, 2500)
     rates("w8a", 5, 3, of_push, 2500)
-    top("w8a", 5, 2, (1, 0.001), (0.001, 0.01), of_push[:3])
+    top("w8a", 5, 2, (1, 0.001), of_push[:3])
     rates("w8a", 3, 2, (0.3, 3.0, 30.0))
     rates("a9a", 3, 2, of_push[1:])
     return found
@@ -453,7 +450,7 @@ def published():
         "cross-entropy": ("logistic",),
         "AATP": ("accuracy at top",),
         "SVM": ("SVM",),
-        "ICO": ("low quantile, top chosen", "low mean, top chosen"),
+        "ICO": ("low mean, top chosen",),
     }
     data = {"a8a": ("a9a",), "adult": ("a9a",), "diabetes": ("diabetes", "healthy")}
     found = {}

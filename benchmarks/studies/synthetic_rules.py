@@ -67,9 +67,8 @@ HEADS = {"auc": "AUC", "precision": "P@5 %", "tpr": "TPR@1 %", "logistic": "logi
 
 METHODS = {
     "logistic regression": LogisticRegression(C=100.0),
-    "TopPush, top=0.05": TopPushRanker(top_size=0.05, C=100.0),
-    "TopPush, top=0.3": TopPushRanker(top_size=0.3, C=100.0),
-    "TopPush, top=0.05, quantile": TopPushRanker(top_size=0.05, threshold="quantile", C=100.0),
+    "TopPush, top=0.05": TopPushRanker(tau=0.05, C=100.0),
+    "TopPush, top=0.3": TopPushRanker(tau=0.3, C=100.0),
     "AccuracyAtTop, tau=0.05": AccuracyAtTopRanker(tau=TAU, C=100.0 / N_TRAIN),
     "PNormPush, p=1": PNormPushRanker(p=1, C=100.0),
     "PNormPush, p=16": PNormPushRanker(p=16, C=100.0),

@@ -6,8 +6,8 @@ Each fit runs in a fresh process with one thread, after one of 2,000 rows that c
 to be compiled. "normal": 50 independent normal features, of which the log-odds are linear, with
 10 % positives and an AUC of .93; "apart": the same with an AUC of .999, where the top of one row
 has a solution that is not 0; "heavy": features of Student's distribution with 3 degrees of
-freedom. "spambase": 80 % of its rows, standardised, rbf kernel. "gap" is the relative duality gap
-that was reached, "CPU s" the time of the processor, "above" what the fit added to the memory.
+freedom. "gap" is the relative duality gap that was reached, "CPU s" the time of the processor,
+"above" what the fit added to the memory.
 ``--write`` stores ``results/top_rankers.csv``.
 """
 
@@ -22,7 +22,6 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import (
-    data_directory,
     describe_machine,
     format_table,
     run_worker,
@@ -30,7 +29,6 @@ from measuring import (
     store_results,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import PNormPushRanker, TopPushRanker
 from sklearn_rank.exceptions import ZeroSolutionWarning
@@ -41,11 +39,6 @@ RANKERS = {
     "TopPushRanker(.3)": lambda: TopPushRanker(0.3),
     "TopPushRanker(.3, hinge)": lambda: TopPushRanker(0.3, loss="hinge"),
     "TopPushRanker(.3, logistic)": lambda: TopPushRanker(0.3, loss="logistic"),
-    "TopPushRanker(.05, all, quantile)": lambda: TopPushRanker(
-        0.05, of="all", threshold="quantile"
-    ),
-    "TopPushRanker(1), rbf": lambda: TopPushRanker(1, kernel="rbf"),
-    "TopPushRanker(.1), rbf": lambda: TopPushRanker(0.1, kernel="rbf"),
     "PNormPushRanker(4)": lambda: PNormPushRanker(4),
     "LogisticRegression": LogisticRegression,
 }
@@ -56,11 +49,6 @@ MANY += [("heavy", n) for n in SIZES[:2]]
 
 
 def rows_of(kind, n):
-    if kind == "spambase":
-        table = np.genfromtxt(data_directory() / "spambase.csv.gz", delimiter=",", skip_header=1)
-        X, y = table[:, :-1], table[:, -1].astype(int)
-        taken = np.random.default_rng(0).permutation(len(y))[: int(0.8 * len(y))]
-        return StandardScaler().fit_transform(X[taken]), y[taken]
     rng = np.random.default_rng(0)
     X = rng.standard_t(3, size=(n, 50)) if kind == "heavy" else rng.normal(size=(n, 50))
     score = X @ rng.normal(size=50)
@@ -102,9 +90,7 @@ def main():
     arguments = parser.parse_args()
     machine = describe_machine()
     print(machine)
-    linear = [name for name in RANKERS if "rbf" not in name]
-    asked = [(kind, n, name) for kind, n in MANY for name in linear]
-    asked += [("spambase", 3_680, name) for name in RANKERS if "rbf" in name]
+    asked = [(kind, n, name) for kind, n in MANY for name in RANKERS]
     if arguments.only:
         asked = [one for one in asked if one[0] == arguments.only]
     if arguments.quick:

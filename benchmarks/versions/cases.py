@@ -317,12 +317,11 @@ def ranker_cases():
     for name, make in fits.items():
         yield Case("rankers", name, make, large="1,500" in name)
     pushes = {
-        "TopPushRanker, 20,000 x 20": partial(top_push, 20_000, 20, top_size=0.1),
+        "TopPushRanker, 20,000 x 20": partial(top_push, 20_000, 20, tau=0.1),
         "TopPushRanker, zero solution, 50,000 x 20": partial(
-            top_push, 50_000, 20, top_size=0.3, degenerate=True
+            top_push, 50_000, 20, tau=0.3, degenerate=True
         ),
-        "TopPushRanker, 4,100 x 1,001": partial(top_push, 4_100, 1_001, top_size=0.3, C=0.01),
-        "TopPushRanker, rbf, 1,000 rows": partial(top_push, 1_000, 8, kernel="rbf"),
+        "TopPushRanker, 4,100 x 1,001": partial(top_push, 4_100, 1_001, tau=0.3, C=0.01),
     }
     for name, make in pushes.items():
         yield Case("rankers", name, make)

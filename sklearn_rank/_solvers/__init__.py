@@ -65,8 +65,6 @@ from ._top_push import (
     Hinge,
     LogisticLoss,
     SquaredHinge,
-    SurrogateQuantile,
-    TopFunctional,
     TopMean,
     TopPushProblem,
     largest_collapsing_mass,

@@ -44,7 +44,6 @@ class DifferenceLoss(ABC):
     """A convex nondecreasing loss l(u) of a difference u of scores, 1 at 0."""
 
     first_slope: ClassVar[float]  # That of the start
-    reach: ClassVar[float] = 1.0  # The loss is 0 for differences of at most minus this
     # Share of the slopes below which the start is not a point of the dual problem.
     least_share: ClassVar[float] = 1e-3
 
@@ -178,7 +177,6 @@ class LogisticLoss(DifferenceLoss):
     """
 
     first_slope = 0.5 / float(np.log(2.0))
-    reach = np.inf
     least_share = 1e-9
 
     def rises(self, u: FloatArray) -> FloatArray:
@@ -247,10 +245,8 @@ class TopMean:
         tied = np.where(scores == quantile, self.weight, 0.0)
         return (above + (self.mass - above.sum()) / tied.sum() * tied) / self.mass
 
-    def parts(
-        self, scores: FloatArray, width: float
-    ) -> tuple[float, FloatArray, FloatArray, float]:
-        """The value with kinks rounded off, as :meth:`SurrogateQuantile.parts` has it."""
+    def parts(self, scores: FloatArray, width: float) -> tuple[float, FloatArray, FloatArray]:
+        """The value with kinks rounded off, its slopes of sum 1, and its curvatures."""
         quantile = float(quantile_at_mass(scores, self.weight, self.mass))
         kappa = self.weight / self.mass
         # The slopes rise from 0 to kappa over a width, below which the quantile is.
@@ -271,7 +267,7 @@ class TopMean:
         share = np.clip((scores - level) / width, 0.0, 1.0)
         slopes = kappa * share / float(kappa @ share)
         curvatures = np.where((share > 0.0) & (share < 1.0), kappa / width, 0.0)
-        return float(slopes @ (scores - 0.5 * width * share)), slopes, curvatures, 0.0
+        return float(slopes @ (scores - 0.5 * width * share)), slopes, curvatures
 
     def mass_of_mean(self, scores: FloatArray, mean: float) -> float:
         """Largest mass of which the top scores have at least a mean."""
@@ -293,62 +289,6 @@ class TopMean:
         return TopMean(weight, min(max(self.mass / stride, weight.max()), 0.9 * weight.sum()))
 
 
-@dataclass(frozen=True, eq=False)
-class SurrogateQuantile:
-    """The T at which a loss of the scores above it, ``l(beta (s - T))``, sums to a mass.
-
-    Where ``l(0) >= 1`` it is no less than the quantile at that mass.
-    """
-
-    weight: FloatArray  # (n,): Positive weights of the scores
-    mass: float
-    loss: DifferenceLoss
-    beta: float  # Its scale, positive; the larger, the narrower
-
-    def value(self, scores: FloatArray) -> float:
-        # The hinge is its own rounded form of no width, but for the derivatives.
-        return self._root(scores, 1e-300)
-
-    def parts(
-        self, scores: FloatArray, width: float
-    ) -> tuple[float, FloatArray, FloatArray, float]:
-        """T with kinks rounded off, its slopes s of sum 1, its curvatures, and a conjugate.
-
-        That is ``sup over t of s . t - T(t)``, for the unrounded T.
-        """
-        value = self._root(scores, self.beta * width)
-        _, slope, curvature = self.loss.parts(self.beta * (scores - value), self.beta * width)
-        slope, curvature = self.weight * slope, self.weight * curvature
-        total = slope.sum()
-        slope = slope / total
-        conjugate = float(slope @ (scores - value))
-        return value, slope, self.beta / total * curvature, conjugate
-
-    def _root(self, scores: FloatArray, width: float) -> float:
-        """Solve by Newton's method, which on a convex function stays on one side of the root."""
-        value = float(scores.max())
-        for _ in range(MOST_STEPS):
-            values, slopes, _ = self.loss.parts(self.beta * (scores - value), width)
-            slope = self.beta * float(self.weight @ slopes)
-            step = (float(self.weight @ values) - self.mass) / slope
-            value += step
-            if abs(step) <= 1e-15 * (abs(value) + 1.0 / self.beta):
-                break
-        return value
-
-    def active(self, scores: FloatArray) -> BoolArray:
-        return np.asarray(scores > self.value(scores) - self.loss.reach / self.beta)
-
-    def part(self, index: BoolArray) -> SurrogateQuantile:
-        return replace(self, weight=self.weight[index])
-
-    def sample(self, stride: int) -> SurrogateQuantile:
-        return replace(self, weight=self.weight[::stride], mass=self.mass / stride)
-
-
-# A convex nondecreasing function of scores; raising all scores raises it as much.
-TopFunctional: TypeAlias = TopMean | SurrogateQuantile
-
 # Distance, relative to the spread of the rows, below which two points are one.
 NEAR = 1e-6
 
@@ -363,9 +303,6 @@ TOPS_IN_SAMPLE = 8
 LEAST_GAP = 1e-15
 ROUNDING = 1e-14
 
-# Relative rounding of a difference of two values.
-EPS = 2 * float(np.finfo(np.float64).eps)
-
 
 @dataclass(frozen=True, eq=False)
 class TopPushProblem:
@@ -375,28 +312,13 @@ class TopPushProblem:
     positive: IntArray  # (n_pos,): Rows that belong above T
     cost: FloatArray  # (n_pos,): Their positive costs
     reference: IntArray  # (n_reference,): Rows of whose scores T is a function, ascending
-    top: TopFunctional
+    top: TopMean
     loss: DifferenceLoss
 
     @cached_property
     def at_zero(self) -> float:
         """The objective at w = 0."""
-        return float(self.cost.sum()) + self.rise_at_zero
-
-    @cached_property
-    def top_at_zero(self) -> float:
-        """T of scores of 0, which need not be 0."""
-        return self.top.value(np.zeros(len(self.reference)))
-
-    @cached_property
-    def rise_at_zero(self) -> float:
-        """The part of the objective at 0 that is due to it."""
-        return float(self.cost @ self.loss.rises(np.full(len(self.positive), self.top_at_zero)))
-
-    @property
-    def rounding(self) -> float:
-        """What rounding may add to a change."""
-        return EPS * abs(self.rise_at_zero)
+        return float(self.cost.sum())
 
     @cached_property
     def means(self) -> tuple[FloatArray, FloatArray, float]:
@@ -411,8 +333,6 @@ class TopPushProblem:
     @property
     def strides(self) -> list[int]:
         """Between the rows in which a mean of the top is looked for: of a sample first, if any."""
-        if not isinstance(self.top, TopMean):
-            return []
         n_tops = float(self.top.weight.sum()) / self.top.mass
         stride = int(min(len(self.reference) / SAMPLED_ROWS, n_tops / TOPS_IN_SAMPLE))
         return [stride, 1] if stride > 1 else [1]
@@ -423,24 +343,24 @@ class TopPushProblem:
 
         Its distance from a mean of the top, times the sum of the slopes, is a gradient there.
         """
-        slopes = self.loss.parts(np.full(len(self.cost), self.top_at_zero), 1.0)[1]
+        slopes = self.loss.parts(np.zeros(len(self.cost)), 1.0)[1]
         return float(self.cost @ slopes) ** 2
 
     def change(self, coef: FloatArray, scores: FloatArray) -> float:
         """The objective less that at 0."""
         top = self.top.value(scores[self.reference])
         rises = self.loss.rises(top - scores[self.positive])
-        return 0.5 * float(coef @ coef) + float(self.cost @ rises) - self.rise_at_zero
+        return 0.5 * float(coef @ coef) + float(self.cost @ rises)
 
 
-def gap_of_change(change: float, lower_bound: float, rounding: float) -> float:
+def gap_of_change(change: float, lower_bound: float) -> float:
     """Largest share of the decrease of the objective that may be missing; w = 0 has none."""
-    return float(relative_gap(change, lower_bound - rounding)) if change < 0 else np.inf
+    return float(relative_gap(change, lower_bound)) if change < 0 else np.inf
 
 
-def is_best(objective: float, best: float, rounding: float) -> bool:
+def is_best(objective: float, best: float) -> bool:
     """Whether a value of the objective is the best so far, but for rounding."""
-    return objective <= best or objective - best <= max(rounding, ROUNDING * abs(best))
+    return objective <= best or objective - best <= ROUNDING * abs(best)
 
 
 class TopPart:
@@ -520,16 +440,12 @@ class TopPart:
     def change(self, coef: FloatArray, positive: FloatArray, reference: FloatArray) -> float:
         """The objective less that of the whole problem at 0, given the scores."""
         rises = self.problem.loss.rises(self.functional.value(reference) - positive)
-        rise = float(self.problem.cost @ rises) - self.problem.rise_at_zero
-        return 0.5 * float(coef @ coef) + rise
+        return 0.5 * float(coef @ coef) + float(self.problem.cost @ rises)
 
-    def lower_bound(
-        self, slope: FloatArray, difference: FloatArray, top_conjugate: float = 0.0
-    ) -> float:
+    def lower_bound(self, slope: FloatArray, difference: FloatArray) -> float:
         """Value of the dual problem less the objective at 0."""
         cost = self.problem.cost
         conjugate = float(cost @ self.problem.loss.conjugate(slope / cost))
-        conjugate += float(slope.sum()) * top_conjugate + self.problem.rise_at_zero
         return -0.5 * float(difference @ difference) - conjugate
 
 
@@ -539,7 +455,6 @@ class Judge:
 
     tol: float
     max_iter: int
-    rounding: float
     polish: bool
     coef: FloatArray
     objective: float = np.inf
@@ -550,13 +465,13 @@ class Judge:
 
     def update(self, coef: FloatArray, objective: float, lower_bound: float) -> bool:
         """Compare a solution and a bound with the best so far; return whether to end."""
-        if is_best(objective, self.objective, self.rounding):
+        if is_best(objective, self.objective):
             self.coef, self.objective = coef, objective
         self.lower_bound = max(self.lower_bound, lower_bound)
         if self.n_iter >= self.max_iter:
             return True
         last_gap = self.gap
-        self.gap = gap_of_change(self.objective, self.lower_bound, self.rounding)
+        self.gap = gap_of_change(self.objective, self.lower_bound)
         if self.gap > self.tol:
             return False
         return not self.polish or self.gap > 0.5 * last_gap or self.gap < LEAST_GAP
@@ -801,7 +716,6 @@ class _Values(NamedTuple):
     curvature: FloatArray
     top_slope: FloatArray
     top_curvature: FloatArray
-    top_conjugate: float
 
     @property
     def total(self) -> float:
@@ -821,7 +735,7 @@ def minimise_rounded(part: TopPart, judge: Judge, start: FloatArray, width: floa
     while True:
         values = _evaluate(part, point, width)
         difference = part.difference(values.slope, values.total * values.top_slope)
-        bound = part.lower_bound(values.slope, difference, values.top_conjugate)
+        bound = part.lower_bound(values.slope, difference)
         objective = part.change(*point)
         gradient = point.coef - difference
         if judge.update(point.coef, objective, bound):
@@ -851,25 +765,22 @@ def minimise_rounded(part: TopPart, judge: Judge, start: FloatArray, width: floa
 
 
 def _evaluate(part: TopPart, point: _ScoredCoef, width: float) -> _Values:
-    cost, top_parts = part.problem.cost, part.functional.parts(point.reference, width)
-    top, top_slope, top_curvature, top_conjugate = top_parts
+    cost = part.problem.cost
+    top, top_slope, top_curvature = part.functional.parts(point.reference, width)
     _, slopes, curvatures = part.problem.loss.parts(top - point.positive, width)
-    return _Values(cost * slopes, cost * curvatures, top_slope, top_curvature, top_conjugate)
+    return _Values(cost * slopes, cost * curvatures, top_slope, top_curvature)
 
 
 def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _ScoredCoef:
-    """Newton's direction; with g the gradient of T, the Hessian is I and three sums over rows.
+    """Newton's direction; with g the gradient of T, the Hessian is I and two sums over rows.
 
     They are of ``(x - g)(x - g)'`` over positives, and of ``(x - m)(x - m)'`` over the others, m
-    their mean by the curvatures for a mean of the top, else g.
+    their mean by the curvatures.
     """
     h, c = values.curvature, values.total * values.top_curvature
     solve, sums = part.system(h, c, (h, 0.0 * c), (0.0 * h, -values.top_slope), (0.0 * h, -c))
     couplings = np.array([[0.0, -1.0, 0.0], [-1.0, h.sum(), 0.0], [0.0, 0.0, 0.0]])
-    if isinstance(part.functional, TopMean):
-        couplings[2, 2] = -1.0 / c.sum() if c.any() else 0.0
-    else:
-        couplings += [[0.0, 0.0, 0.0], [0.0, c.sum(), -1.0], [0.0, -1.0, 0.0]]
+    couplings[2, 2] = -1.0 / c.sum() if c.any() else 0.0
     solved = solve(np.column_stack((-gradient, sums)))
     columns = solved[:, 1:] @ couplings
     products = np.linalg.solve(np.eye(3) + sums.T @ columns, sums.T @ solved[:, 0])
@@ -934,8 +845,7 @@ def solve_top_push(
         return SolverResult(coef, certificate)
     lower, inner_tol, mask = -np.inf, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
     # A mean of the top has many kinks for each feature, unless rows are many.
-    is_mean, width = isinstance(problem.top, TopMean), 1.0
-    is_smooth = not is_mean
+    is_smooth, width = False, 1.0
     if len(mask) > 4 * SPARE_ROWS:
         sample = sample_problem(problem)
         inner_tol = max(inner_tol, ROUGH if sample is None else LESS_ROUGH)
@@ -947,15 +857,15 @@ def solve_top_push(
             is_smooth = True
         scores = problem.design.scores(start)[problem.reference]
         mask = _active_and_spare(problem, scores)
-        width = WARM * float(scores.std()) if is_mean else width
+        width = WARM * float(scores.std())
     part = TopPart(problem, mask)
     while True:
-        n_left = min(max_iter - n_iter, MOST_ROUNDED if is_mean and is_smooth else max_iter)
+        n_left = min(max_iter - n_iter, MOST_ROUNDED if is_smooth else max_iter)
         polish = n_rows * n_features <= SMALL
-        judge = Judge(inner_tol, n_left, problem.rounding, polish=polish, coef=coef)
+        judge = Judge(inner_tol, n_left, polish=polish, coef=coef)
         if is_smooth:
             width = minimise_rounded(part, judge, coef, width)
-            is_smooth = not is_mean or judge.gap <= inner_tol
+            is_smooth = judge.gap <= inner_tol
             judge.exhausted &= is_smooth
         else:
             minimise_by_interior_points(part, judge)
@@ -963,9 +873,9 @@ def solve_top_push(
         lower = max(lower, judge.lower_bound)
         scores = problem.design.scores(judge.coef)
         change = problem.change(judge.coef, scores)
-        if is_best(change, best, problem.rounding):
+        if is_best(change, best):
             coef, best = judge.coef, change
-        gap = gap_of_change(best, lower, problem.rounding)
+        gap = gap_of_change(best, lower)
         if on_iteration is not None:
             on_iteration(n_iter, at_zero + best, gap)
         converged = gap <= tol

@@ -27,8 +27,6 @@ from .._solvers import (
     Search,
     SolverResult,
     SquaredHinge,
-    SurrogateQuantile,
-    TopFunctional,
     TopMean,
     TopPushProblem,
     largest_collapsing_mass,
@@ -142,7 +140,7 @@ class PNormPushRanker(OneProblemRanker):
 
     See Also
     --------
-    TopPushRanker : With ``top_size=1``, the limit of large p: only the highest negative counts.
+    TopPushRanker : With ``tau=1``, the limit of large p: only the highest negative counts.
     AccuracyAtTopRanker : Trained for a top share of the rows.
     sklearn_rank.metrics.negative_height_loss : The same criterion with misordered pairs as loss.
     sklearn_rank.metrics.p_norm_push_score : A measure with powers of ranks among all rows.
@@ -235,7 +233,7 @@ class PNormPushRanker(OneProblemRanker):
             raise ValueError(
                 f"p={self.p!r} of PNormPushRanker must be finite, and at most {LARGEST_P:g}: for "
                 "the limit, which penalises only the highest negative, use "
-                "TopPushRanker(top_size=1)."
+                "TopPushRanker(tau=1)."
             )
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
@@ -253,76 +251,37 @@ LOSSES = {"squared_hinge": SquaredHinge(), "hinge": Hinge(), "logistic": Logisti
 
 
 class TopPushRanker(OneProblemRanker):
-    r"""Top Push, Infinite Push, tau-FPL and Pat&Mat: linear or kernel ranker for the top.
+    r"""Top Push, Infinite Push and tau-FPL: linear ranker for the top.
 
-    It lifts the positives above the highest-scored negatives, or above the top of all rows, by
-    minimising
+    It lifts the positives above the highest-scored negatives by minimising
 
     .. math:: \tfrac12 \|w\|^2 + \frac{C}{U} \sum_{i \text{ positive}} u_i \,
               \ell\bigl(T(s) - s_i\bigr), \qquad s = X w,
 
     with weights u of the positives and their sum U. T is the mean of the highest scores of the
-    negatives (``of="negatives"``) or of all rows (``of="all"``), or a smooth upper bound of their
-    quantile. All of these problems are convex, and many are known by name:
-
-    =================  ========  ===========  ==========
-    method             top       of           threshold
-    =================  ========  ===========  ==========
-    Top Push           1         "negatives"  "mean"
-    Infinite Push      1         "negatives"  "mean"
-    Top Push K         k         "negatives"  "mean"
-    tau-FPL            tau       "negatives"  "mean"
-    TopMean            tau       "all"        "mean"
-    Pat&Mat            tau       "all"        "quantile"
-    Pat&Mat-NP         tau       "negatives"  "quantile"
-    =================  ========  ===========  ==========
-
-    Top Push is from [1]_, the Infinite Push from [2]_, tau-FPL from [3]_, and the others from
-    [4]_.
+    negatives. The problem is convex. With ``tau=1``, the highest negative, it is Top Push [1]_ and
+    the Infinite Push [2]_; with a share of the negatives it is tau-FPL [3]_.
 
     Parameters
     ----------
-    top_size : int or float, default=0.3
-        Number of highest scores from which T is computed. An int is their number (or total
-        weight), at least 1 and less than the number of rows concerned; a float in (0, 1) is their
-        share. A smaller value concentrates on the top, and makes the solution ``w = 0`` more
-        likely; see Notes.
-    of : {"negatives", "all"}, default="negatives"
-        Rows whose scores determine T. "negatives" suits a limit on the false positive rate, "all"
-        suits a share of the list.
-    threshold : {"mean", "quantile"}, default="mean"
-        "mean": T is the mean of the highest scores. "quantile": T is such that
-        ``sum over j of v_j loss(beta (s_j - T))`` equals the weight of the top. This T is never
-        below the quantile, and the solution is ``w = 0`` only if the classes have the same mean.
+    tau : float or int, default=0.3
+        Share of the negatives whose mean score is T, in (0, 1). An int is their number (or total
+        weight), at least 1 and less than the number of negatives. A smaller value concentrates on
+        the top, and makes the solution ``w = 0`` more likely; see Notes.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
         The loss l(u) of a positive: ``max(0, 1 + u)^2``, ``max(0, 1 + u)`` or
         ``log2(1 + exp(u))``.
-    beta : float, default=1.0
-        Scale of the scores for ``threshold="quantile"``, positive. A greater value brings T nearer
-        to the quantile and makes the problem harder to solve. No effect otherwise.
     pos_label : int, float, bool, str or None, default=None
         The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
         otherwise the greater label, with a warning.
     C : float, default=1.0
         Factor of the mean loss, positive. A greater value fits the training data more closely.
         Since the loss is a mean, search .01 to 100.
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Kernel, positive semidefinite. "precomputed" takes matrices in place of rows: K(X, X) in
-        ``fit``, K(X_new, X) after it. A callable takes two rows and returns a number.
-    gamma : float or None, default=None
-        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
-        coef0)^degree``. None is ``1 / n_features``.
-    degree : float, default=3
-        Degree of the "poly" kernel.
-    coef0 : float, default=1
-        Constant term of the "poly" kernel.
-    kernel_params : dict or None, default=None
-        Keyword arguments of a callable kernel.
     tol : float, default=1e-6
         Tolerance on ``dual_gap_``, positive.
     max_iter : int, default=500
-        Maximum number of steps. Fits with ``threshold="mean"`` take 10 to 30 steps, up to 80 with
-        the logistic loss and large C.
+        Maximum number of steps. Fits take 10 to 30 steps, up to 80 with the logistic loss and
+        large C.
     verbose : int, default=0
         1 writes a line for each active set of rows to the standard error; 0 is silent.
 
@@ -331,16 +290,13 @@ class TopPushRanker(OneProblemRanker):
     classes_, pos_label_ : ndarray of shape (2,), object
         The classes, ascending, and the positive one.
     coef_ : ndarray of shape (1, n_features)
-        Coefficients of the features. Only for ``kernel="linear"``.
-    dual_coef_, support_, X_fit_ : ndarray
-        Coefficients, indices and features of the support rows, whose images span those of all rows
-        up to rounding. Only for other kernels; ``X_fit_`` not for "precomputed".
+        Coefficients of the features.
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
         Threshold above which rows are predicted positive: it cuts the share of positives off new
-        rows. It is a quantile of the training scores, or of out-of-fold scores with a kernel or
-        fewer than 10 rows a feature, which takes up to five more fits.
+        rows. It is a quantile of the training scores, or of out-of-fold scores with fewer than 10
+        rows a feature, which takes up to five more fits.
     objective_, lower_bound_ : float
         Value of the objective, and a certified lower bound of it over all coefficients.
     dual_gap_ : float
@@ -356,7 +312,7 @@ class TopPushRanker(OneProblemRanker):
     -----
     ZeroSolutionWarning
         By ``fit``, if ``w = 0`` is the solution for every C. The message gives the smallest
-        ``top`` with another solution.
+        ``tau`` with another solution.
 
     See Also
     --------
@@ -370,15 +326,12 @@ class TopPushRanker(OneProblemRanker):
     mean loss ``mean over i of l(s_j - s_i)``. Since l is nondecreasing, the maximum is attained at
     the greatest ``s_j``, and the two objectives are equal.
 
-    *When the solution is w = 0.* With ``threshold="mean"``, w = 0 is the solution for every C if
-    and only if the mean of the positives lies in the reduced convex hull of the rows that
-    determine T: the set of their weighted means with weights of at most 1 / (number at the top).
-    With ``top_size=1`` this is the whole convex hull, which nearly always contains the mean if
-    there are many more rows than features. For two normal classes with equal covariance and an AUC
-    of .9, ``top_size`` must exceed 9 % of the negatives, and 29 % with an AUC of .8. With
-    ``of="all"``, w = 0 is the solution if the top holds no more weight than the positives, since
-    their mean is then such a weighted mean. With ``kernel="rbf"``, distinct rows and
-    ``of="negatives"`` it never is.
+    *When the solution is w = 0.* It is the solution for every C if and only if the mean of the
+    positives lies in the reduced convex hull of the negatives: the set of their weighted means
+    with weights of at most 1 / (number at the top). With ``tau=1`` this is the whole convex hull,
+    which nearly always contains the mean if there are many more rows than features. For two normal
+    classes with equal covariance and an AUC of .9, ``tau`` must exceed .09, and .29 with an AUC
+    of .8.
 
     T is computed on an active set of rows, which grows until it contains all that affect T. With d
     features and r rows that are positive or near the top, a step takes O(r d min(r, d)) operations
@@ -395,8 +348,6 @@ class TopPushRanker(OneProblemRanker):
        Optimizes Accuracy at the Absolute Top of the List*, SDM.
     .. [3] Zhang, Li, Pu, Wang and Yuan (2018), *tau-FPL: Tolerance-Constrained Learning in Linear
        Time*, AAAI.
-    .. [4] Adam, Mácha, Šmídl and Pevný (2021), *General framework for binary classification on
-       top samples*, Optimization Methods and Software.
 
     Examples
     --------
@@ -405,7 +356,7 @@ class TopPushRanker(OneProblemRanker):
     >>> from sklearn_rank.datasets import load_ionosphere
     >>> X, y = load_ionosphere(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> ranker = TopPushRanker(top_size=0.3).fit(X[::2], y[::2])
+    >>> ranker = TopPushRanker(tau=0.3).fit(X[::2], y[::2])
     >>> ranker.score(X[1::2], y[1::2]).__round__(2)
     0.86
     >>> bool(ranker.dual_gap_ <= ranker.tol)
@@ -413,31 +364,20 @@ class TopPushRanker(OneProblemRanker):
     """
 
     _parameter_constraints = {
-        "top_size": [
+        "tau": [
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0, 1, closed="neither"),
         ],
-        "of": [StrOptions({"negatives", "all"})],
-        "threshold": [StrOptions({"mean", "quantile"})],
         "loss": [StrOptions(set(LOSSES))],
-        "beta": [Interval(Real, 0, None, closed="neither")],
     }
 
     def __init__(
         self,
-        top_size=0.3,
+        tau=0.3,
         *,
-        of="negatives",
-        threshold="mean",
         loss="squared_hinge",
-        beta=1.0,
         pos_label=None,
         C=1.0,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
         tol=1e-6,
         max_iter=500,
         verbose=0,
@@ -447,33 +387,22 @@ class TopPushRanker(OneProblemRanker):
     # T is above most of the positives where the top is small.
     _poor_score = True
 
-    def _reference(self, rows: TwoClasses) -> tuple[np.ndarray, TopFunctional]:
-        reference = (
-            np.arange(len(rows.positive)) if self.of == "all" else np.flatnonzero(~rows.positive)
-        )
-        weight = rows.weight[reference]
+    def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
+        positive, negative = np.flatnonzero(rows.positive), np.flatnonzero(~rows.positive)
+        weight = rows.weight[negative]
+        is_number = isinstance(self.tau, Integral)
+        mass = float(self.tau) if is_number else mass_of_top(weight, self.tau)
         total = float(weight.sum())
-        if isinstance(self.top_size, Integral):
-            mass = float(self.top_size)
-        else:
-            mass = mass_of_top(weight, self.top_size)
         if mass >= total:
-            noun = "rows" if self.of == "all" else "negative rows"
             raise ValueError(
-                f"top_size={self.top_size!r} takes {mass:g} of the {total:g} {noun}, but must "
-                "leave some out: pass a smaller top_size, or fit to more rows."
+                f"tau={self.tau!r} takes {mass:g} of the {total:g} negative rows, but must leave "
+                "some out: pass a smaller tau, or fit to more rows."
                 + hint_of_adaboost(rows.weight.sum())
             )
-        if self.threshold == "mean":
-            return reference, TopMean(weight, mass)
-        return reference, SurrogateQuantile(weight, mass, LOSSES[self.loss], float(self.beta))
-
-    def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
-        reference, top = self._reference(rows)
-        positive = np.flatnonzero(rows.positive)
-        weight = rows.weight[positive]
-        cost = self.C * weight / weight.sum()
-        problem = TopPushProblem(design, positive, cost, reference, top, LOSSES[self.loss])
+        cost = self.C * rows.weight[positive] / rows.weight[positive].sum()
+        problem = TopPushProblem(
+            design, positive, cost, negative, TopMean(weight, mass), LOSSES[self.loss]
+        )
         solution = solve_top_push(
             problem, tol=self.tol, max_iter=self.max_iter, on_iteration=progress.iteration
         )
@@ -483,30 +412,17 @@ class TopPushRanker(OneProblemRanker):
         return solution
 
     def _warn_of_zero(self, problem: TopPushProblem) -> None:
-        if self.threshold == "quantile":
-            warn(
-                "w = 0 is the solution for every C, so that all rows score alike: the classes have"
-                " the same mean. Use another kernel, or other features.",
-                ZeroSolutionWarning,
-            )
-            return
-        noun = "rows" if self.of == "all" else "negative rows"
-        mass = largest_collapsing_mass(problem)
-        total = float(problem.top.weight.sum())
-        if mass >= total:
-            remedy = (
-                "it holds for every top, since the classes have the same mean: use another kernel"
-            )
-        else:
-            least = int(mass) + 1
-            remedy = (
-                f"pass top_size={least} or more, a share of {least / total:.2g}, or"
-                " threshold='quantile'"
-            )
+        mass, total = largest_collapsing_mass(problem), float(problem.top.weight.sum())
+        least = int(mass) + 1
+        remedy = (
+            f"pass tau={least} or more, a share of {least / total:.2g}"
+            if mass < total
+            else "it holds for every tau, since the classes have the same mean: use other features"
+        )
         warn(
             "w = 0 is the solution for every C, so that all rows score alike: the mean of the "
-            f"positives is a weighted mean of {noun} with weights that "
-            f"top_size={self.top_size!r} permits; {remedy}.",
+            "positives is a weighted mean of negative rows with weights that "
+            f"tau={self.tau!r} permits; {remedy}.",
             ZeroSolutionWarning,
         )
 

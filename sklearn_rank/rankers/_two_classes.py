@@ -941,8 +941,9 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
 
 
 class OneProblemRanker(KernelRanker):
-    """Base class of kernel rankers that solve one problem, on rows in memory or in blocks."""
+    """Base class of rankers that solve one problem, on rows in memory or in blocks."""
 
+    kernel: Any = "linear"  # Of rankers without this parameter
     # How to make the problem easier, and the convergence criterion of the solver.
     _regularise = "lower C"
     _criterion: Criterion = "relative_gap"

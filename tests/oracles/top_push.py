@@ -54,15 +54,6 @@ def infinite_push(X, positive, negative, loss, C):
     return minimise(0.5 * cp.sum_squares(w) + C * cp.max(cp.hstack(means)) / len(positive))
 
 
-def surrogate_quantile(X, positive, reference, mass, loss, beta, C):
-    """Least value with T any number at which the losses of the scores above it sum to the mass."""
-    w, top = cp.Variable(X.shape[1]), cp.Variable()
-    scores = X @ w
-    losses = loss_of(loss, top - scores[positive])
-    above = cp.sum(loss_of(loss, beta * (scores[reference] - top)))
-    return minimise(0.5 * cp.sum_squares(w) + C * cp.sum(losses) / len(positive), [above <= mass])
-
-
 def subgradient_at_zero(X, positive, reference, weight, mass):
     """Least absolute entry sum of a subgradient of the objective at w = 0, but for a factor."""
     # All scores tie there: T has a subgradient for any weights b of the top.

@@ -81,7 +81,7 @@ def test_read_only_rows_and_labels_that_are_strings():
 
 
 def test_an_infinite_p_is_refused_with_the_ranker_that_has_it():
-    with pytest.raises(ValueError, match=r"p=inf .* use TopPushRanker\(top_size=1\)"):
+    with pytest.raises(ValueError, match=r"p=inf .* use TopPushRanker\(tau=1\)"):
         PNormPushRanker(np.inf).fit(*data())
 
 

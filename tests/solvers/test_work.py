@@ -61,15 +61,11 @@ def work(monkeypatch):
 # Either side of a choice: rows, features and parameters.
 NEIGHBOURS = {
     "all rows, or those that count": [(299, 5, {}), (305, 5, {})],
-    "from a sample": [(1495, 5, {"top_size": 0.1}), (1509, 5, {"top_size": 0.1})],
+    "from a sample": [(1495, 5, {"tau": 0.1}), (1509, 5, {"tau": 0.1})],
     "by features or by rows": [(120, 110, {}), (120, 125, {})],
     "of 1,000 features": [(1200, 1000, {}), (1200, 1001, {})],
-    "the kernel matrix at once": [
-        (100, 5, {"kernel": "rbf"}),
-        (101, 5, {"kernel": "rbf"}),
-    ],
-    "w = 0 or not": [(3000, 8, {"top_size": 0.31}), (3000, 8, {"top_size": 0.33})],
-    "w = 0 or not, few rows": [(200, 8, {"top_size": 0.25}), (200, 8, {"top_size": 0.28})],
+    "w = 0 or not": [(3000, 8, {"tau": 0.31}), (3000, 8, {"tau": 0.33})],
+    "w = 0 or not, few rows": [(200, 8, {"tau": 0.25}), (200, 8, {"tau": 0.28})],
 }
 
 

@@ -1,8 +1,7 @@
 """The rankers for two classes as methods, each chosen for each goal by inner folds.
 
 A goal is a tau, "AP" or "AUC". A tau chooses by the mean of P@{tau/2, tau, 2 tau, 4 tau}; "AP" and
-"AUC" choose by that measure. A method without a tau of its own needs one fit of each candidate for
-all goals. A method with a tau is fitted for each tau, and uses the last one for "AP" and "AUC".
+"AUC" choose by that measure. A method needs one fit of each candidate for all goals.
 """
 
 import warnings
@@ -66,15 +65,13 @@ class Family:
     name : str
         Of the method.
     make : callable
-        Returns an estimator for the parameters of a candidate, and for a tau first if ``of_tau``.
-    of_tau : bool
-        Whether there is a fit for each tau.
+        Returns an estimator for the parameters of a candidate.
     *values : sequences
         The values of each parameter.
     """
 
-    def __init__(self, name, make, *values, of_tau=False):
-        self.name, self.make, self.of_tau = name, make, of_tau
+    def __init__(self, name, make, *values):
+        self.name, self.make = name, make
         self.grid = [*product(*values)]
 
     def __call__(self, split, goals):
@@ -91,11 +88,7 @@ class Family:
             return model.decision_function(X_new)
 
         def fit(X, y, candidate, X_new):
-            if not self.of_tau:
-                return {self.name: scores(self.make(*candidate), X, y, X_new)}
-            taus = [goal for goal in goals if goal not in ORDERS]
-            found = [scores(self.make(tau, *candidate), X, y, X_new) for tau in taus]
-            return {self.name: found + found[-1:] * (len(goals) - len(taus))}
+            return {self.name: scores(self.make(*candidate), X, y, X_new)}
 
         results = chosen(fit, self.grid, split, goals)
         return {
@@ -109,12 +102,6 @@ TOP_PUSH = Family(
     lambda top, C: TopPushRanker(top, C=C),
     (0.05, 0.2, 0.5),
     (0.01, 0.1, 1.0, 10.0),
-)
-QUANTILE = Family(
-    "top push, quantile",
-    lambda tau, C: TopPushRanker(tau, of="all", threshold="quantile", C=C),
-    (0.01, 0.1, 1.0, 10.0),
-    of_tau=True,
 )
 P_NORM = Family(
     "p-norm push", lambda p, C: PNormPushRanker(p, C=C), (1.0, 4.0, 16.0), (0.1, 1.0, 10.0)
@@ -133,7 +120,6 @@ STATISTIC = Family(
 FAMILY = {
     "logistic": (logistic, 3, 3),
     TOP_PUSH.name: (TOP_PUSH, 3, 3),
-    QUANTILE.name: (QUANTILE, 3, 3),
     P_NORM.name: (P_NORM, 3, 3),
     STUMPS.name: (STUMPS, 3, 3),
     STATISTIC.name: (STATISTIC, 2, 2),
