@@ -49,12 +49,10 @@ OF_CLASSES = {
     "PNormPushRanker": PNormPushRanker(C=100.0),
     "PNormPushRanker rbf": PNormPushRanker(p=2.5, loss="logistic", kernel="rbf", C=100.0),
     "RankBoostRanker": RankBoostRanker(10),
-    "RankBoostRanker line_search": RankBoostRanker(10, step="line_search"),
     "RankBoostRanker linear": RankBoostRanker(20, weak_ranker="linear"),
     "RankBoostRanker tree": RankBoostRanker(
         5, weak_ranker=DecisionTreeClassifier(max_depth=2), random_state=0
     ),
-    "RankBoostRanker early": RankBoostRanker(20, early_stopping=True, random_state=0),
     "TopPushRanker": TopPushRanker(0.8, C=10.0),
     "RankStatisticRanker": RankStatisticRanker(n_init=2, random_state=0),
     "RankStatisticRanker rbf": RankStatisticRanker("bedroc@20", kernel="rbf", n_folds=2),

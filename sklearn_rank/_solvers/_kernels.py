@@ -1,4 +1,4 @@
-"""Compiled loops: problems of pivots, and stumps.
+"""Compiled loops for problems of pivots.
 
 The problems of pivots and the method are those of ``_batched_newton``; a step costs one product
 with the data and one small Cholesky factorisation.
@@ -26,21 +26,6 @@ from ._batched_newton import (
     SIGMA_GROWTH,
     SIGMA_START,
 )
-
-
-@compiled("void(i4[::1], b1[::1], i8[::1], i8[::1], f8[::1], i8, i8, f8[::1])")
-def largest_sums(order, ends, begin, split, signed, first, last, sizes):
-    """Largest size of a sum of ``signed`` up to an end, as ``Stumps`` has them."""
-    for j in range(first, last):
-        size = 0.0
-        for start, stop in ((begin[j], split[j]), (split[j], begin[j + 1])):
-            total = 0.0
-            for k in range(start, stop):
-                total += signed[order[k]]
-                if ends[k]:
-                    size = max(size, abs(total))
-        sizes[j] = size
-
 
 # Rows gathered at a time for the d x d Hessian; the number of features from which it pays to
 # update it by the rows that enter and leave; and the updates after which it is summed anew, so

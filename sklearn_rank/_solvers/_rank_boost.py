@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._optional import compiling_pays
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 
@@ -72,10 +70,6 @@ class Stump:
         return column(X, self.feature) > self.threshold
 
 
-# Rows of features whose sums are found at once, and nanoseconds of one.
-PLACES, PLACE = 2**15, 6.0
-
-
 class Stumps:
     """All stumps of the features of some rows, which are sorted by each column.
 
@@ -84,22 +78,17 @@ class Stumps:
     threshold may lie after the rows of which the next value differs, the ``ends``.
     """
 
-    def __init__(self, X: Any, run: Callable[..., Any] = map, n_parts: int = 1) -> None:
-        self._matrix, self._run = X, run
+    def __init__(self, X: Any) -> None:
+        self._matrix = X
         n, d = X.shape
-        is_sparse = sp.issparse(X)
         self.begin = (
-            X.indptr.astype(np.int64) if is_sparse else n * np.arange(d + 1, dtype=np.int64)
+            X.indptr.astype(np.int64) if sp.issparse(X) else n * np.arange(d + 1, dtype=np.int64)
         )
         self.order = np.empty(self.begin[-1], dtype=np.int32)
         self.ends = np.empty(self.begin[-1], dtype=bool)
         self.split = self.begin[1:].copy()
-        for _ in run(self._sort, range(d)):
-            pass
-        shares = np.searchsorted(self.begin, np.linspace(0, self.begin[-1], n_parts + 1))
-        shares[0], shares[-1] = 0, d
-        self._compiled = compiling_pays(PLACE * float(self.begin[-1]))
-        self._parts = [(int(a), int(b)) for a, b in pairwise(np.unique(shares))]
+        for j in range(d):
+            self._sort(j)
 
     def _sort(self, j: int) -> None:
         X, begin = self._matrix, self.begin[j]
@@ -135,52 +124,27 @@ class Stumps:
 
     def best(self, signed: FloatArray) -> WeakRanking | None:
         """Stump of the largest ``|r|``; of equal ones the first feature, the lowest threshold."""
-        sizes = np.zeros(len(self.split))
-
-        def search(part: tuple[int, int]) -> None:
-            first, last = part
-            if self._compiled:
-                from ._kernels import largest_sums
-
-                arrays = self.order, self.ends, self.begin, self.split
-                largest_sums(*arrays, signed, first, last, sizes)
-                return
-            space = np.empty(max(PLACES, int(np.diff(self.begin).max())))
-            while first < last:
-                # Some features, of so many rows that what lies between two steps stays in cache.
-                stop = np.searchsorted(self.begin, self.begin[first] + PLACES, side="right") - 1
-                stop = min(max(int(stop), first + 1), last)
-                sizes[first:stop] = self._largest_sums(signed, first, stop, space)
-                first = stop
-
-        for _ in self._run(search, self._parts):
-            pass
-        j = _first_of_best(sizes)
-        if sizes[j] == 0.0:
-            return None
+        j = _first_of_best(self._largest_sums(signed))
         place, r = self._best_place(signed, j)
+        if r == 0.0:
+            return None
         stump = Stump(j, self.threshold(j, place))
         return WeakRanking(stump, stump.values(self._matrix), r)
 
-    def _largest_sums(
-        self, signed: FloatArray, first: int, stop: int, space: FloatArray
-    ) -> FloatArray:
-        """Largest size of a sum of ``signed`` up to an end, of each of some features."""
-        places = slice(self.begin[first], self.begin[stop])
-        sums = space[: places.stop - places.start]
-        np.take(signed, self.order[places], out=sums, mode="clip")
-        starts = np.stack((self.begin[first:stop], self.split[first:stop]), axis=1).ravel()
-        sizes = np.diff(starts, append=self.begin[stop])
-        some = np.flatnonzero(sizes)
-        largest = np.zeros(len(sizes))
-        if len(some):
-            starts = starts[some] - places.start
+    def _largest_sums(self, signed: FloatArray) -> FloatArray:
+        """Largest size of a sum of ``signed`` up to an end, of each feature."""
+        sums = signed[self.order]
+        starts = np.stack((self.begin[:-1], self.split), axis=1).ravel()
+        used = np.flatnonzero(np.diff(starts, append=self.begin[-1]))
+        largest = np.zeros(len(starts))
+        if len(used):
+            starts = starts[used]
             # Sums begin anew at each start.
             sums[starts[1:]] -= np.add.reduceat(sums, starts)[:-1]
             np.cumsum(sums, out=sums)
-            sums *= self.ends[places]
+            sums *= self.ends
             highest, lowest = np.maximum.reduceat(sums, starts), np.minimum.reduceat(sums, starts)
-            largest[some] = np.maximum(highest, -lowest)
+            largest[used] = np.maximum(highest, -lowest)
         return largest.reshape(-1, 2).max(axis=1)
 
     def _best_place(self, signed: FloatArray, j: int) -> tuple[int, float]:
@@ -309,55 +273,6 @@ class PairWeights:
         """Threshold t of the scores H of the least ``sum_a w_a e^(H-t) + sum_b w_b e^(t-H)``."""
         return 0.5 * (self._log_odds_of_masses + self._log_sums[0] - self._log_sums[1])
 
-    def best_step(self, values: AnyArray, r: float) -> float:
-        """Coefficient of a weak ranking that makes the loss least, cut off where it is large."""
-        neg_rows, pos_rows = self._classes
-        low, high = values[neg_rows], values[pos_rows]
-        neg, pos = -self.signed[neg_rows], self.signed[pos_rows]
-        if values.dtype == bool:
-            right = pos[high].sum() * neg[~low].sum()
-            wrong = neg[low].sum() * pos[~high].sum()
-            with np.errstate(divide="ignore"):
-                step = 0.5 * (np.log(right) - np.log(wrong))
-            return float(np.clip(step, -LARGEST_STEP, LARGEST_STEP))
-        lowest = values.min()
-        return _minimise_on_line(neg, low - lowest, pos, high - lowest, float(np.sign(r)))
-
-
-def _minimise_on_line(
-    neg: FloatArray, low: FloatArray, pos: FloatArray, high: FloatArray, sign: float
-) -> float:
-    """Minimise ``log(neg @ exp(a low)) + log(pos @ exp(-a high))`` over a of a sign."""
-
-    def slopes(a: float) -> tuple[float, float]:
-        slope = curvature = 0.0
-        for weight, values, side in ((neg, low, 1.0), (pos, high, -1.0)):
-            tilted = weight * np.exp(side * a * values)
-            tilted /= tilted.sum()
-            mean = float(tilted @ values)
-            slope += side * mean
-            curvature += float(tilted @ np.square(values - mean))
-        return slope, curvature
-
-    # Between the ends, whose slopes have different signs, Newton's steps or halves.
-    inner, outer = 0.0, sign * LARGEST_STEP
-    if slopes(outer)[0] * sign <= 0.0:
-        return outer
-    a = 0.0
-    for _ in range(60):
-        slope, curvature = slopes(a)
-        if slope * sign <= 0.0:
-            inner = a
-        else:
-            outer = a
-        new_a = a - slope / curvature if curvature > 0.0 else outer
-        if not min(inner, outer) <= new_a <= max(inner, outer):
-            new_a = 0.5 * (inner + outer)
-        if abs(new_a - a) <= 1e-10:
-            return new_a
-        a = new_a
-    return a
-
 
 class RankBoostResult(NamedTuple):
     """Result of boosting."""
@@ -375,11 +290,10 @@ def rank_boost(
     pairs: PairWeights,
     n_rounds: int,
     *,
-    step: Literal["closed_form", "line_search"],
     learning_rate: float,
     tol: float,
     is_exact: bool = True,
-    on_round: Callable[[Any, float, float], bool] = lambda ranking, alpha, log_loss: False,
+    on_round: Callable[[float, float], None] = lambda alpha, log_loss: None,
 ) -> RankBoostResult:
     """Boost weak rankings, of which one with ``|r|`` of at most ``tol`` is of no use.
 
@@ -397,14 +311,13 @@ def rank_boost(
             # No pair is against it: it decides, and the rankings before it order within.
             total = np.sum(np.abs([alpha for _, alpha, *_ in rounds]))
             alpha = np.copysign(max(LARGEST_STEP, 1.0 + total), best.r)
-        elif step == "closed_form":
-            alpha = learning_rate * np.clip(np.arctanh(best.r), -LARGEST_STEP, LARGEST_STEP)
         else:
-            alpha = learning_rate * pairs.best_step(best.values, best.r)
+            alpha = learning_rate * np.clip(np.arctanh(best.r), -LARGEST_STEP, LARGEST_STEP)
         pairs.add(alpha * best.values)
         rounds.append((best.ranking, float(alpha), pairs.log_loss, pairs.threshold))
         best = None
-        if on_round(*rounds[-1][:3]) or separates:
+        on_round(float(alpha), pairs.log_loss)
+        if separates:
             break
     if best is None and is_exact:
         best = search(pairs.signed)

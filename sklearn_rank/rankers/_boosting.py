@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 
 from .._lists import Lists
 from .._optional import lightgbm_aliases
-from .._typing import AnyArray, BoolArray, IntArray
+from .._typing import BoolArray
 from ._base import summed
 
 # Absolute values up to the first are 0 for a library, and beyond the second infinite.
@@ -197,22 +197,6 @@ def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:
     mask = np.zeros(n, dtype=bool)
     mask[order[: _n_held_out(fraction, n, "queries")]] = True
     return mask
-
-
-def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> tuple[IntArray, IntArray]:
-    """Rows to train on and rows that are held out, a share of the rows of each class."""
-    random = check_random_state(random_state)
-    share = fraction / len(labels) if isinstance(fraction, Integral) else fraction
-    mask = np.zeros(len(labels), dtype=bool)
-    for label in np.unique(labels):
-        rows = np.flatnonzero(labels == label)
-        if len(rows) < 2:
-            raise ValueError(
-                "early_stopping=True holds out rows of each class, but the class "
-                f"{label.item()!r} has one row: pass X_val= and y_val=, or early_stopping=False."
-            )
-        mask[random.permutation(rows)[: _n_held_out(share, len(rows), "rows")]] = True
-    return np.flatnonzero(~mask), np.flatnonzero(mask)
 
 
 def _n_held_out(fraction: Any, n: int, unit: str) -> int:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -40,13 +38,12 @@ from .._solvers import (
     WeakSearch,
     best_feature,
     by_columns,
-    count_threads,
     rank_boost,
     stump_scores,
 )
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
-from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure, roc_auc_score
+from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label, ranking_scores
 from ._base import (
     check_columns,
@@ -56,7 +53,7 @@ from ._base import (
     restored_on_error,
     store_parameters,
 )
-from ._boosting import hold_out_rows, refuse_unknown_parameters
+from ._boosting import refuse_unknown_parameters
 from ._two_classes import (
     BipartiteRanker,
     Fold,
@@ -140,29 +137,16 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         all features and thresholds. "linear" is a feature divided by its range, and makes H
         linear. A classifier or regressor, whose ``fit`` must take ``sample_weight``, is fitted
         under the weights of the rows, and its scores are scaled to [0, 1] on the training rows.
-    step : {"closed_form", "line_search"}, default="closed_form"
-        Coefficient of a weak ranker: "closed_form" is the formula above; "line_search" minimises L
-        and gives a greater coefficient.
     learning_rate : float, default=1.0
         Factor of the coefficients, in (0, 1]. A smaller value needs more rounds.
-    early_stopping : bool, default=False
-        Whether to stop when the AUC of held-out rows no longer improves.
-    validation_fraction : float, default=0.1
-        Share of the rows of each class held out for early stopping, in (0, 1); at least one row.
-    n_iter_no_change : int, default=10
-        Number of rounds without a better AUC of the held-out rows after which boosting ends.
     tol : float, default=1e-7
-        Boosting ends when ``|r|`` is at most this value; gains of the held-out AUC up to this
-        value count as no improvement. A greater value ends earlier.
+        Boosting ends when ``|r|`` is at most this value. A greater value ends earlier.
     pos_label : int, float, bool, str or None, default=None
         The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
         otherwise the greater label, with a warning.
-    n_jobs : int or None, default=None
-        Number of threads that search for stumps. None is 1, -1 uses all cores. The result does not
-        depend on it.
     random_state : int, RandomState or None, default=None
-        Seed for drawing the held-out rows, and for each fit of an estimator that has a
-        ``random_state`` (if None, the estimator keeps its own). Nothing else is random.
+        Seed for each fit of an estimator that has a ``random_state``; if None, the estimator keeps
+        its own. Nothing else is random.
     verbose : int, default=0
         1 writes a line for each round to the standard error; 0 is silent.
 
@@ -209,8 +193,6 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the reduction of log L. For an estimator, the mean of the
         importances of its fits weighted by these reductions, if it has importances.
-    validation_score_ : ndarray of shape (n_rounds,)
-        AUC of the held-out rows after each round. Only with ``early_stopping``.
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
         Number of features seen in ``fit``, and their names if they are all strings.
 
@@ -229,10 +211,10 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
     coefficient. Its coefficient is then ``max(5, 1 + sum of |alphas_| before)``, which orders all
     pairs correctly, and boosting ends. All other coefficients are clipped at 5.
 
-    A row of weight 2 counts as two rows, except that rows are held out irrespective of their
-    weights. Among equally good stumps, the first feature and its lowest threshold are taken. A
-    round takes O(n_samples * n_features), or O(nonzeros) for sparse rows. Memory is 4 bytes for
-    each entry in addition to the data.
+    ``staged_decision_function`` gives the scores of every round, to choose their number on
+    held-out rows. A row of weight 2 counts as two rows. Among equally good stumps, the first
+    feature and its lowest threshold are taken. A round takes O(n_samples * n_features), or
+    O(nonzeros) for sparse rows. Memory is 12 bytes for each entry in addition to the data.
 
     References
     ----------
@@ -255,9 +237,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
 
     _parameter_constraints = {
         "weak_ranker": [StrOptions({"stump", "linear"}), HasMethods(["fit"])],
-        "step": [StrOptions({"closed_form", "line_search"})],
         "learning_rate": [Interval(Real, 0, 1, closed="right")],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
@@ -266,14 +246,9 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         n_estimators=100,
         *,
         weak_ranker="stump",
-        step="closed_form",
         learning_rate=1.0,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=10,
         tol=1e-7,
         pos_label=None,
-        n_jobs=None,
         random_state=None,
         verbose=0,
     ):
@@ -312,8 +287,8 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             If ``weak_ranker`` is an estimator that takes no ``sample_weight``, or has no
             prediction method.
         ValueError
-            If ``y`` does not have exactly two classes, ``pos_label`` is not one of them, X, y or
-            sample_weight is not finite, or with ``early_stopping`` a class has one row.
+            If ``y`` does not have exactly two classes, ``pos_label`` is not one of them, or X, y
+            or sample_weight is not finite.
 
         Warns
         -----
@@ -329,75 +304,38 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             X, y, rows = self._check_rows(X, y, sample_weight)
             progress = BlockProgress(self, self.n_estimators, X, y)
             X = X if len(rows.taken) == X.shape[0] else X[rows.taken]
-            random = check_random_state(self.random_state)
-            self._boost(X, rows, progress.block_done, random)
+            self._boost(X, rows, progress.block_done)
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
             self._store_threshold(X, rows)
             progress.fit_done()
         return self
 
-    def _boost(
-        self,
-        X: Any,
-        rows: TwoClasses,
-        block_done: Callable[[], None],
-        random: Any,
-    ) -> None:
-        part, held_out = rows, None
-        aucs: list[float] = []
-        best_auc, best_at = -1.0, 0
-        convert = by_columns if isinstance(self.weak_ranker, str) else lambda X: X
-        if self.early_stopping:
-            for is_positive, name in ((False, "negative"), (True, "positive")):
-                if np.count_nonzero(rows.positive == is_positive) < 2:
-                    raise ValueError(
-                        "early_stopping=True holds out rows of each class, but the "
-                        f"{name} class has one row only: pass early_stopping=False."
-                    )
-            train, test = hold_out_rows(rows.positive, self.validation_fraction, random)
-            held_out, X_held_out = rows.part(test), convert(X[test])
-            scores = np.zeros(len(test))
-            part, X = rows.part(train), X[train]
-        X = convert(X)
-
-        def on_round(ranking: Any, alpha: float, log_loss: float) -> bool:
-            nonlocal scores, best_auc, best_at
+    def _boost(self, X: Any, rows: TwoClasses, block_done: Callable[[], None]) -> None:
+        def on_round(alpha: float, log_loss: float) -> None:
             block_done()
             if self.verbose:
                 sys.stderr.write(f"alpha {alpha:.6g}, loss {np.exp(log_loss):.6g}\n")
-            if held_out is None:
-                return False
-            scores += alpha * ranking.values(X_held_out)
-            aucs.append(roc_auc_score(held_out.positive, scores, sample_weight=held_out.weight))
-            if aucs[-1] > best_auc + self.tol:
-                best_auc, best_at = aucs[-1], len(aucs)
-            return len(aucs) - best_at >= self.n_iter_no_change
 
-        n_threads = count_threads(self.n_jobs)
-        with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
-            run: Any = map if pool is None else pool.map
-            search: WeakSearch
-            if self.weak_ranker == "stump":
-                search = Stumps(X, run, n_threads).best
-            elif self.weak_ranker == "linear":
-                search = best_feature(X)
-            else:
-                seeds = None if self.random_state is None else random
-                search = fitted_estimator(self.weak_ranker, X, part, seeds)
-            pairs = PairWeights(part.positive, part.weight)
-            result = rank_boost(
-                search,
-                pairs,
-                self.n_estimators,
-                step=self.step,
-                learning_rate=self.learning_rate,
-                tol=self.tol,
-                is_exact=isinstance(self.weak_ranker, str),
-                on_round=on_round,
-            )
+        is_exact = isinstance(self.weak_ranker, str)
+        search: WeakSearch
+        if is_exact:
+            X = by_columns(X)
+            search = Stumps(X).best if self.weak_ranker == "stump" else best_feature(X)
+        else:
+            random = None
+            if self.random_state is not None:
+                random = check_random_state(self.random_state)
+            search = fitted_estimator(self.weak_ranker, X, rows, random)
+        result = rank_boost(
+            search,
+            PairWeights(rows.positive, rows.weight),
+            self.n_estimators,
+            learning_rate=self.learning_rate,
+            tol=self.tol,
+            is_exact=is_exact,
+            on_round=on_round,
+        )
         self._store(result, rows.direction, X.shape[1])
-        if held_out is not None:
-            self.validation_score_ = np.array(aucs)
 
     def _store(self, result: RankBoostResult, direction: float, n_features: int) -> None:
         chosen = result.rankings
@@ -440,11 +378,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             scores,
             rounding,
             flexible=not hasattr(self, "coef_") or is_flexible(rows, X.shape[1]),
-            of_fold={
-                "n_estimators": max(self.n_iter_, 1),
-                "early_stopping": False,
-                "verbose": 0,
-            },
+            of_fold={"n_estimators": max(self.n_iter_, 1), "verbose": 0},
         )
         self.threshold_ = rows.direction * threshold
         self.staged_thresholds_[-1:] = self.threshold_

@@ -39,8 +39,8 @@ def values_of(weak, X):
     return X[:, weak] / np.ptp(X[:, weak])
 
 
-def rank_boost(X, positive, weight, *, n_rounds, linear=False, step=None, rate=1.0):
-    """Figure 1 of the paper with the third method; ``step(D, u)`` replaces its coefficient.
+def rank_boost(X, positive, weight, *, n_rounds, linear=False, rate=1.0):
+    """Figure 1 of the paper with the third method.
 
     Returns the weak rankings with their coefficients, and the product of the Z of each round.
     """
@@ -59,7 +59,7 @@ def rank_boost(X, positive, weight, *, n_rounds, linear=False, step=None, rate=1
                 best, best_r, best_u = weak, r, u
         if best is None:
             break
-        alpha = 0.5 * np.log((1 + best_r) / (1 - best_r)) if step is None else step(D, best_u)
+        alpha = 0.5 * np.log((1 + best_r) / (1 - best_r))
         D = D * np.exp(-rate * alpha * best_u)
         product *= D.sum()
         D /= D.sum()

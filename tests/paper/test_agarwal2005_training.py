@@ -345,7 +345,7 @@ TABLE_3 = [
 ]
 
 
-def figure_4(seed, step, n_features=20):
+def figure_4(seed, n_features=20):
     """Training AUC, test AUC, and the two lower bounds, one row for each training sequence.
 
     A linear function is learned by RankBoost; the paper does not say from which weak rankings.
@@ -366,7 +366,7 @@ def figure_4(seed, step, n_features=20):
     rows = []
     for m, n in TABLE_3:
         X, y = sample(m, n)
-        fitted = RankBoostRanker(100, weak_ranker="linear", step=step).fit(X, y)
+        fitted = RankBoostRanker(100, weak_ranker="linear").fit(X, y)
         training = roc_auc_score(y, fitted.decision_function(X))
         test = roc_auc_score(y_test, fitted.decision_function(X_test))
         widths = [uniform(m, n, 0.01, 20, method).value for method in ("paper", "averaging")]
@@ -385,17 +385,16 @@ def test_table_3_bounds_say_nothing():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("step", "least"), [("closed_form", 0.6), ("line_search", 0.75)])
-def test_figure_4(step, least):
+def test_figure_4():
     """The lower bounds follow the test AUC from size to size, which the training AUC does not."""
     shapes = []
     for seed in range(10):
-        training, test, paper, ours = figure_4(seed, step)
+        training, test, paper, ours = figure_4(seed)
         assert np.all(paper < ours)
         assert np.all(ours < test)
         assert np.mean(training > test) > 0.9
         shapes.append([spearmanr(test, other)[0] for other in (training, paper, ours)])
     of_training, of_paper, of_ours = np.mean(shapes, axis=0)
     assert of_training < 0
-    assert of_paper > least
-    assert of_ours > least
+    assert of_paper > 0.6
+    assert of_ours > 0.6

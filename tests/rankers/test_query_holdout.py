@@ -1,10 +1,10 @@
-"""Hold-out of whole queries, and of rows of each class."""
+"""Hold-out of whole queries."""
 
 import numpy as np
 import pytest
 
 from sklearn_rank._lists import Lists, group_rows
-from sklearn_rank.rankers._boosting import check_validation_data, held_out_lists, hold_out_rows
+from sklearn_rank.rankers._boosting import check_validation_data, held_out_lists
 
 
 def hold_out_queries(qid, fraction, seed):
@@ -34,16 +34,6 @@ def test_of_one_query_nothing_can_be_held_out():
         hold_out_queries([7, 7, 7], 0.5, 0)
     with pytest.raises(ValueError, match="validation_fraction=2 would hold out all 2"):
         hold_out_queries([7, 8, 7], 2, 0)
-
-
-@pytest.mark.parametrize("fraction", [0.25, np.float32(0.25), 10])
-def test_rows_of_each_class_are_held_out(fraction):
-    labels = np.repeat([False, True], [32, 8])
-    train, validation = hold_out_rows(labels, fraction, 0)
-    np.testing.assert_array_equal(np.sort(np.append(train, validation)), np.arange(40))
-    assert (labels[validation].sum(), len(validation)) == (2, 10)
-    with pytest.raises(ValueError, match="the class True has one row"):
-        hold_out_rows(labels[:33], fraction, 0)
 
 
 def test_validation_data_come_whole_and_are_used():

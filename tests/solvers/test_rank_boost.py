@@ -1,12 +1,10 @@
-"""RankBoost's parts: sorted columns, the search for stumps, weights of pairs, steps, minimum."""
-
-from itertools import product
+"""RankBoost's parts: sorted columns, the search for stumps, weights of pairs, minimum."""
 
 import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import minimize_scalar
 
 from sklearn_rank._solvers import (
     PairWeights,
@@ -16,7 +14,7 @@ from sklearn_rank._solvers import (
     by_columns,
     rank_boost,
 )
-from sklearn_rank._solvers._rank_boost import LARGEST_STEP, column, column_ranges
+from sklearn_rank._solvers._rank_boost import column, column_ranges
 from tests.oracles import rank_boost as oracle
 
 
@@ -30,46 +28,26 @@ def problem(seed=0, n=14, d=3, levels=6):
 
 
 def boosted(X, positive, weight, n_rounds, *, linear=False, **how):
-    settings = {"step": "closed_form", "learning_rate": 1.0, "tol": 0.0, **how}
+    settings = {"learning_rate": 1.0, "tol": 0.0, **how}
     search = best_feature(by_columns(X)) if linear else Stumps(by_columns(X)).best
     pairs = PairWeights(positive, weight)
     return rank_boost(search, pairs, n_rounds, **settings), pairs
-
-
-def best_of_line(D, u):
-    """The step by a search along the line, within the limits."""
-
-    def slope(a):
-        return -D @ (u * np.exp(-a * u))
-
-    if slope(LARGEST_STEP) <= 0.0:
-        return LARGEST_STEP
-    if slope(-LARGEST_STEP) >= 0.0:
-        return -LARGEST_STEP
-    return brentq(slope, -LARGEST_STEP, LARGEST_STEP, xtol=1e-14)
 
 
 def as_tuple(weak):
     return (weak.feature, weak.threshold) if isinstance(weak, Stump) else weak.feature
 
 
-@pytest.mark.parametrize("step", ["closed_form", "line_search"])
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-def test_every_round_is_that_of_all_pairs(step, container):
+def test_every_round_is_that_of_all_pairs(container):
     for linear in (False, True):
         for seed in range(6):
             X, positive, weight = problem(seed)
             expected, losses = oracle.rank_boost(
-                X,
-                positive,
-                weight,
-                n_rounds=8,
-                linear=linear,
-                step=None if step == "closed_form" else best_of_line,
-                rate=0.7,
+                X, positive, weight, n_rounds=8, linear=linear, rate=0.7
             )
             found, pairs = boosted(
-                container(X), positive, weight, 8, linear=linear, step=step, learning_rate=0.7
+                container(X), positive, weight, 8, linear=linear, learning_rate=0.7
             )
             assert [as_tuple(weak) for weak in found.rankings] == [weak for weak, _ in expected]
             np.testing.assert_allclose(found.alphas, [a for _, a in expected], atol=1e-5)
@@ -156,16 +134,6 @@ def test_sums_of_entries_at_one_place_and_stored_zeros():
     assert len(X.data) >= 3  # the caller's matrix is as it was
 
 
-def test_parts_of_the_features_change_nothing():
-    X, positive, weight = problem(2, n=30, d=7)
-    signed = PairWeights(positive, weight).signed
-    whole = Stumps(X).best(signed)
-    for n_parts in (2, 3, 20):
-        part = Stumps(X, map, n_parts).best(signed)
-        assert part.ranking == whole.ranking
-        assert part.r == whole.r
-
-
 def test_equally_good_stumps_go_to_the_first_feature_and_the_lowest_threshold():
     X = np.array([[-2.0, -1.0, 0.0, 1.0, 2.0, 3.0]] * 2).T
     signed = np.array([-0.25, 0.5, -0.5, 0.5, -0.25, 0.0])
@@ -210,43 +178,10 @@ def test_no_weak_ranking_left_is_the_minimum(linear):
     assert found.log_loss[-1] == pytest.approx(least, abs=1e-7)
 
 
-@pytest.mark.parametrize("step", ["closed_form", "line_search"])
-def test_the_loss_falls_by_what_r_says(step):
+def test_the_loss_falls_by_what_r_says():
     X, positive, weight = problem(5, n=60, d=4, levels=30)
-    found, _ = boosted(X, positive, weight, 30, step=step)
+    found, _ = boosted(X, positive, weight, 30)
     log_z = np.diff(found.log_loss, prepend=0.0)
     assert np.all(log_z < 0.0)
-    if step == "closed_form":
-        # Z <= sqrt(1 - r^2), and r = tanh(alpha).
-        assert np.all(log_z <= -np.log(np.cosh(found.alphas)) + 1e-12)
-
-
-def test_the_step_of_a_stump_is_half_the_logarithm_of_right_over_wrong():
-    positive = np.array([True] * 4 + [False] * 4)
-    h = np.array([1, 1, 1, 0, 1, 0, 0, 0], dtype=bool)
-    pairs = PairWeights(positive, np.ones(8))
-    right, wrong = 0.75 * 0.75, 0.25 * 0.25
-    assert pairs.best_step(h, 0.5) == pytest.approx(0.5 * np.log(right / wrong))
-    assert pairs.best_step(~h, -0.5) == pytest.approx(-0.5 * np.log(right / wrong))
-    # The closed form splits the pairs that h ties between the two.
-    tied = 1.0 - right - wrong
-    closed = 0.5 * np.log((right + tied / 2) / (wrong + tied / 2))
-    assert np.arctanh(0.5) == pytest.approx(closed)
-    # Never wrong, and not always right: the loss falls for ever.
-    assert pairs.best_step(np.array([1, 1, 0, 0, 0, 0, 0, 0], dtype=bool), 0.5) == LARGEST_STEP
-
-
-def test_steps_of_real_values_in_hard_cases():
-    positive = np.array([True, True, False, False])
-    for values, weight in product(
-        ([0.9, 0.1, 0.0, 1.0], [1.0, 0.9, 0.1, 0.0], [1e6 + 1, 1e6, 1e6 + 0.4, 1e6 + 0.2]),
-        ([1.0, 1.0, 1.0, 1.0], [1e-9, 1.0, 1e-9, 1.0], [1.0, 1e-12, 1.0, 1e-12]),
-    ):
-        pairs, h = PairWeights(positive, np.array(weight)), np.array(values)
-        r = float(pairs.signed @ h)
-        D = np.array([-pairs.signed[a] * pairs.signed[b] for a, b in oracle.pairs_of(positive)])
-        u = np.array([h[b] - h[a] for a, b in oracle.pairs_of(positive)])
-        found, expected = pairs.best_step(h, r), best_of_line(D, u)
-        assert abs(found) <= LARGEST_STEP
-        losses = [D @ np.exp(-a * u) for a in (found, expected)]
-        assert losses[0] <= losses[1] * (1 + 1e-9)
+    # Z <= sqrt(1 - r^2), and r = tanh(alpha).
+    assert np.all(log_z <= -np.log(np.cosh(found.alphas)) + 1e-12)
