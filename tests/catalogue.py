@@ -41,12 +41,13 @@ from tests.oracles import linear_rank, orders, partial_auc, rank_correlation, ro
 class MetricCase:
     """A measure at one setting of its parameters, and what is true of it.
 
+    ``function`` is one of the package, or the name of a measure that has none.
     ``oracle(y_true, y_score)`` takes lists; ``grades`` are the labels that it is tried on;
     ``undefined(y_true)`` says for which labels there is no value to compare; ``weights`` are
     "whole", "real", "relative" where of real ones only the proportions matter, or "none".
     """
 
-    function: Callable[..., float]
+    function: Callable[..., float] | str
     oracle: Callable[[list, list], float]
     parameters: dict[str, Any] = field(default_factory=dict)
     grades: tuple[int, ...] = (0, 1)
@@ -57,7 +58,7 @@ class MetricCase:
 
     @property
     def greater_is_better(self) -> bool:
-        return not self.function.__name__.endswith("_loss")
+        return self.measure.greater_is_better
 
     @property
     def value_if_undefined(self) -> float:
@@ -69,15 +70,23 @@ class MetricCase:
         """Weights of items as an argument, where the measure takes them."""
         return {} if self.weights == "none" else {"sample_weight": weight}
 
+    @property
+    def measure(self) -> metrics.Measure:
+        return metrics.get_measure(self.function, **self.parameters)
+
     def __call__(self, y_true, y_score, **arguments):
-        return self.function(y_true, y_score, **self.parameters, **arguments)
+        if not isinstance(self.function, str):
+            return self.function(y_true, y_score, **self.parameters, **arguments)
+        own = {name: arguments.pop(name) for name in ("rel", "undefined") if name in arguments}
+        measure = metrics.get_measure(self.function, **self.parameters, **own)
+        return measure(y_true, y_score, **arguments)
 
     def __str__(self) -> str:
         shown = ",".join(
             f"{name}={getattr(value, '__name__', value)}"
             for name, value in self.parameters.items()
         )
-        return f"{self.function.__name__}({shown})"
+        return f"{getattr(self.function, '__name__', self.function)}({shown})"
 
 
 def _mean(measure, **parameters):
@@ -250,16 +259,16 @@ PAIRS = [
     ),
     *(
         MetricCase(
-            metrics.negative_height_loss,
+            f"negative_height_loss@{p}",
             partial(orders.p_norm_push, p=p),
-            {"p": p},
             undefined=_one_class,
+            scorer_name=f"neg_negative_height_loss@{p}",
             weights="relative",
         )
         for p in (4, 2.5, inf)
     ),
     MetricCase(
-        metrics.gini_score,
+        "gini",
         lambda y_true, y_score: 2 * orders.expected(orders.auc, y_true, y_score) - 1,
         undefined=_one_class,
         scorer_name="gini",
@@ -325,25 +334,24 @@ TOP = [
     ),
     *(
         MetricCase(
-            metrics.enrichment_factor_score,
-            _mean(orders.enrichment_factor, fraction=fraction),
-            {"fraction": fraction},
+            f"enrichment@{tau:g}",
+            _mean(orders.enrichment_factor, fraction=tau),
             undefined=_no_positive,
-            scorer_name=f"enrichment@{fraction:g}",
+            scorer_name=f"enrichment@{tau:g}",
             weights="relative",
         )
-        for fraction in (0.2, 0.35, 0.5)
+        for tau in (0.2, 0.35, 0.5)
     ),
     *(
         MetricCase(
             metrics.lift_score,
-            _mean(orders.lift, fraction=fraction),
-            {"fraction": fraction},
+            _mean(orders.lift, fraction=tau),
+            {"tau": tau},
             undefined=_no_positive,
-            scorer_name=f"lift@{fraction:g}",
+            scorer_name=f"lift@{tau:g}",
             weights="relative",
         )
-        for fraction in (0.2, 0.35, 0.01)
+        for tau in (0.2, 0.35, 0.01)
     ),
     MetricCase(
         metrics.positives_at_top_score, _mean(orders.positives_at_top), scorer_name="pos@top"
@@ -517,9 +525,8 @@ GRADED = [
     ),
     *(
         MetricCase(
-            metrics.profit_at_k_score,
+            f"profit@{k}",
             _mean(orders.profit, k=k),
-            {"k": k},
             grades=(-2, 0, 1, 3),
             scorer_name=f"profit@{k}",
         )
@@ -527,9 +534,8 @@ GRADED = [
     ),
     *(
         MetricCase(
-            metrics.value_recall_at_k_score,
+            f"value_recall@{k}",
             _mean(orders.value_recall, k=k),
-            {"k": k},
             grades=(1, -2, 0, 3),
             undefined=_no_gain,
             scorer_name=f"value_recall@{k}",
@@ -538,9 +544,8 @@ GRADED = [
     ),
     *(
         MetricCase(
-            metrics.profit_at_top_score,
+            f"profit@top{tau}",
             _mean(orders.precision_at_top, tau=tau),
-            {"tau": tau},
             grades=(-2, 0, 1, 3),
             scorer_name=f"profit@top{tau}",
             weights="relative",
@@ -614,7 +619,7 @@ GRADED = [
         scorer_name="tau_b",
     ),
     MetricCase(
-        metrics.top_1_score,
+        "top1",
         _mean(orders.top_1),
         grades=(-2, 0, 1, 3),
         undefined=_one_class,
@@ -626,7 +631,7 @@ GRADED = [
 METRICS = [*LINEAR_RANK, *PAIRS, *TOP, *GRADED]
 
 # One case of every function, for what does not depend on its own parameters.
-FUNCTIONS = list({case.function: case for case in reversed(METRICS)}.values())[::-1]
+FUNCTIONS = list({type(case.measure): case for case in reversed(METRICS)}.values())[::-1]
 
 # One case of every way in, for what the input code does for all of them.
 WAYS_IN = list({(c.grades, c.weights, c.two_dimensions): c for c in FUNCTIONS[::-1]}.values())

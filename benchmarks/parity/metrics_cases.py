@@ -63,7 +63,7 @@ PARAMETERS = {
 }
 REQUIRED = {
     "k": 3,
-    "fraction": 0.2,
+    "tau": 0.2,
     "max_fpr": 0.2,
     "min_tpr": 0.8,
     "p": 2.0,
@@ -211,7 +211,6 @@ METRIC_GRADED = {
     "rank_biased_precision_score",
     "spearman_score",
     "tau_b_score",
-    "top_1_score",
 }
 
 

@@ -26,7 +26,7 @@ from labels_in_part import run
 from measuring import RESULTS
 
 from sklearn_rank.inference import compare, metric_interval
-from sklearn_rank.metrics import get_measure, realized_amounts
+from sklearn_rank.metrics import get_measure
 
 STORED = RESULTS / "profit.csv"
 DESIGNS = ("equal", "lognormal", "with score", "Pareto", "few", "ties", "losses")
@@ -51,7 +51,7 @@ def drawn(design, rng):
         gain = 40.0 * (1.0 + rng.pareto(2.5, N))
     if design == "losses":
         gain, cost = 20.0, -20.0
-    return realized_amounts(y, (gain, cost)), a, b
+    return np.where(y == 1, gain, cost), a, b
 
 
 def cells(design, repetitions):

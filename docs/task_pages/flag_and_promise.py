@@ -56,10 +56,11 @@ print(daily.limits(X_new))
 #
 # A case is worth 20, a visit costs 5: the labels of a profit are amounts. The
 # threshold of ``paid`` promises that a flagged row is worth 8 in the mean.
-from sklearn_rank.inference import compare
-from sklearn_rank.metrics import realized_amounts
+import numpy as np
 
-amounts = realized_amounts(y_new, (15.0, -5.0))
+from sklearn_rank.inference import compare
+
+amounts = np.where(y_new == 1, 15.0, -5.0)
 scores = {"trees": trees.decision_function(X_new), "TSH": X_new[:, 1]}
 print(compare("profit@120", amounts, scores))
 paid = TopThresholdClassifier(
@@ -73,8 +74,6 @@ print(paid.fit(X, y).report_)
 #
 # Flagged rows get their labels, perhaps late; every look is valid. Here a week
 # has 300 of the new patients. From week 6 on TSH comes out doubled.
-import numpy as np
-
 from sklearn_rank.inference import ConfidenceSequence
 
 rng = np.random.default_rng(0)

@@ -4,7 +4,6 @@ from ._accumulator import Accumulator
 from ._grammar import get_measure, get_measure_names, make_measure
 from ._linear_rank import (
     bedroc_score,
-    gini_score,
     linear_rank_score,
     local_auc_score,
     p_norm_push_score,
@@ -21,12 +20,6 @@ from ._positional import (
     rank_biased_precision_score,
     reciprocal_rank_score,
 )
-from ._profit import (
-    profit_at_k_score,
-    profit_at_top_score,
-    realized_amounts,
-    value_recall_at_k_score,
-)
 from ._rank_correlation import (
     rank_positions,
     spearman_score,
@@ -35,7 +28,6 @@ from ._rank_correlation import (
 from ._roc import (
     fpr_at_tpr_loss,
     kolmogorov_smirnov_score,
-    negative_height_loss,
     net_benefit,
     partial_auc_score,
     tpr_at_fpr_score,
@@ -54,7 +46,6 @@ from ._scorer import get_scorer, get_scorer_names
 from ._top import (
     accuracy_at_top_loss,
     coverage_loss,
-    enrichment_factor_score,
     f1_at_k_score,
     lift_score,
     positives_at_top_score,
@@ -65,7 +56,6 @@ from ._top import (
     recall_at_k_score,
     smoothed_precision_at_top_score,
     success_at_k_score,
-    top_1_score,
 )
 
 __all__ = [
@@ -84,7 +74,6 @@ __all__ = [
     "bedroc_score",
     "coverage_loss",
     "dcg_score",
-    "enrichment_factor_score",
     "expected_reciprocal_rank_score",
     "f1_at_k_score",
     "fpr_at_tpr_loss",
@@ -92,14 +81,12 @@ __all__ = [
     "get_measure_names",
     "get_scorer",
     "get_scorer_names",
-    "gini_score",
     "kolmogorov_smirnov_score",
     "lift_score",
     "linear_rank_score",
     "local_auc_score",
     "make_measure",
     "ndcg_score",
-    "negative_height_loss",
     "net_benefit",
     "p_norm_push_score",
     "partial_auc_score",
@@ -108,12 +95,9 @@ __all__ = [
     "precision_at_k_score",
     "precision_at_top_curve",
     "precision_at_top_score",
-    "profit_at_k_score",
-    "profit_at_top_score",
     "r_precision_score",
     "rank_biased_precision_score",
     "rank_positions",
-    "realized_amounts",
     "recall_at_k_score",
     "reciprocal_rank_score",
     "rie_score",
@@ -122,7 +106,5 @@ __all__ = [
     "spearman_score",
     "success_at_k_score",
     "tau_b_score",
-    "top_1_score",
     "tpr_at_fpr_score",
-    "value_recall_at_k_score",
 ]

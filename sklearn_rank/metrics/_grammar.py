@@ -85,6 +85,27 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     make_measure : Makes a measure from your own function.
     get_scorer : Makes a scorer for cross-validation and searches.
 
+    Notes
+    -----
+    Measures that have a name and no function, and what they take besides the labels and scores of
+    all measures:
+
+    - ``"gini"``: Gini coefficient of credit scoring (accuracy ratio, Somers' D), twice the AUC
+      less 1.
+    - ``"enrichment@0.01"``: enrichment factor (Truchon & Bayly 2007), the precision among the
+      ``max(1, floor(tau * n + 1/2))`` items of the top ``tau``, divided by the share of positives.
+      :func:`lift_score` counts the item at the cut in part instead. ``convention="rdkit"`` rounds
+      ``tau * n`` up, keeps the order of tied rows, and counts a list without positives 0.
+    - ``"negative_height_loss@4"``: loss of the p-norm push (Rudin 2009), ``(mean over negatives of
+      (h / k)**p)**(1/p)``, h the number of the k positives below the negative; p is at least 1.
+      At 1 it is one less the AUC, at ``"inf"`` the share of positives below the highest negative
+      (infinite push). Ties are averaged inside the root.
+    - ``"top1"``: share of the lists whose first item has the highest relevance of the list.
+    - ``"profit@10"``: sum of the amounts of the first k items. The labels are amounts, what an
+      item brings if it is acted on, negative for a cost.
+    - ``"profit@top0.05"``: mean amount of the items in the top ``tau``, a whole number of items.
+    - ``"value_recall@10"``: share of the gains, the positive amounts, that the first k items hold.
+
     Examples
     --------
     >>> from sklearn_rank.metrics import get_measure, ndcg_score
@@ -115,7 +136,7 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     if isinstance(measure, str):
         return _parse_name(measure, parameters)
     for measure_type, function in FUNCTIONS.items():
-        if function is measure:
+        if measure is not None and function is measure:
             return _build_measure(measure_type, parameters)
     if callable(measure) and not isinstance(measure, type):
         raise TypeError(
@@ -165,7 +186,7 @@ def _parse_name(name: str, parameters: dict[str, Any]) -> Measure:
     function = _SPELLINGS.get(name.lower(), name.lower())
     close = get_close_matches(name.lower(), names, n=1)
     for measure in _named_measures():
-        if function in (measure.function, measure.function.rpartition("_")[0]):
+        if function and function in (measure.function, measure.function.rpartition("_")[0]):
             close = _examples(measure)
             break
     hint = f"did you mean {close[0]!r}? Names" if close else "names"
@@ -209,9 +230,10 @@ def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
         names = tuple(name for name in names if name != "rel")
     for name in parameters:
         if name not in names:
+            title = measure.function or measure.stem or measure.__name__
             raise TypeError(
-                f"{measure.function or measure.__name__} has no parameter {name!r} to set: it has"
-                f" {', '.join(names)}; pass weights, ids and pos_label with the labels and scores."
+                f"{title} has no parameter {name!r} to set: it has {', '.join(names)};"
+                " pass weights, ids and pos_label with the labels and scores."
             )
 
 

@@ -32,6 +32,7 @@ from ._measure import (
     checked,
     function_of,
     one_of,
+    without_function,
 )
 from ._score_generating import (
     LocalAUC,
@@ -144,6 +145,7 @@ def roc_auc_score(y_true: Any, y_score: Any, **options: Unpack[BinaryOptions]) -
     """
 
 
+@without_function
 class GiniMeasure(Measure):
     lacking = _AUC.lacking
     weights = "relative"
@@ -164,42 +166,6 @@ class GiniMeasure(Measure):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return _AUC._influence(lists).scaled(0.5, 0.5, copy=False)
-
-
-@function_of(GiniMeasure)
-def gini_score(y_true: Any, y_score: Any, **options: Unpack[BinaryOptions]) -> Value:
-    """Gini coefficient of credit scoring (accuracy ratio, Somers' D): twice the AUC minus 1.
-
-    ``Gini = P(s of a positive > s of a negative) - P(s of a positive < s of a negative)
-    = 2 AUC - 1``.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Coefficient in [-1, 1]; 0 for a random order; higher is better.
-
-    See Also
-    --------
-    roc_auc_score : The AUC; a limit L for it gives the limit 2 L - 1 for the coefficient.
-    kolmogorov_smirnov_score : Another common measure of credit scoring.
-
-    Notes
-    -----
-    The coefficient is the accuracy ratio of the cumulative accuracy profile: the area between
-    profile and diagonal, divided by that of the best order. It is not the Gini coefficient of
-    incomes.
-
-    References
-    ----------
-    .. [1] Hand & Till (2001), *A simple generalisation of the area under the ROC curve for
-       multiple class classification problems*, Machine Learning 45.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import gini_score
-    >>> gini_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
-    0.5
-    """
 
 
 Ties: TypeAlias = Literal["average", "mid", "max"]
@@ -450,7 +416,6 @@ def p_norm_push_score(
     See Also
     --------
     linear_rank_score : The same with ``phi=Power(p)``.
-    negative_height_loss : Rudin's criterion, by the heights of the negatives.
 
     References
     ----------

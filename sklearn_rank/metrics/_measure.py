@@ -623,8 +623,8 @@ class Measure(_Frozen, ABC):
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}
         self._check_arguments(**weights, **relevant)
         lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **weights)
-        # Your own measure may have a meaning for one item.
-        if self.function and np.ndim(qid) == 1 and n_relevant is None and ideal is None:
+        # A measure of a user may have a meaning for one item.
+        if type(self) in FUNCTIONS and np.ndim(qid) == 1 and n_relevant is None and ideal is None:
             n_single = int(np.count_nonzero(lists.lengths == 1))
             refuse_single_rows(self._title, n_single, lists.n_lists)
         self._check_weights(lists)
@@ -807,7 +807,7 @@ class Measure(_Frozen, ABC):
     def _values(self, lists: ScoredLists) -> FloatArray:
         """Values of the lists, of a measure of a user checked."""
         values = np.asarray(self.values(lists))
-        if self.function:
+        if type(self) in FUNCTIONS:
             return values
         if values.shape != (lists.n_lists,) or values.dtype.kind not in "biuf":
             raise ValueError(
@@ -1009,8 +1009,16 @@ def _same(first: Any, second: Any) -> bool:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# The function of each measure that has one, in the order of import.
-FUNCTIONS: dict[type[Measure], Callable[..., Value]] = {}
+# Measures of this package in the order of import, each with its function if it has one.
+FUNCTIONS: dict[type[Measure], Callable[..., Value] | None] = {}
+
+MeasureType = TypeVar("MeasureType", bound=type[Measure])
+
+
+def without_function(measure: MeasureType) -> MeasureType:
+    """Decorator: registers a measure that has a name only."""
+    FUNCTIONS[measure] = None
+    return measure
 
 
 class ListOptions(TypedDict, total=False):

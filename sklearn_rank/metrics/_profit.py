@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .._typing import FloatArray
 from .._validation import check_number, check_position, check_vector, shown
 from ._conventions import NamedNumber, position, share
 from ._influence import ClassInfluence, local_ranks
-from ._measure import Measure, Value, WeightedOptions, checked, function_of
+from ._measure import Measure, checked, without_function
 from ._top import check_top, masses_of_tops
 
 # Influence values that differ by no more are equal up to rounding.
@@ -74,6 +74,7 @@ def _refuse_all_equal(measure: Measure, lists: ScoredLists) -> None:
         )
 
 
+@without_function
 class ProfitAtKMeasure(Measure):
     kind = "graded"
     lowest = -np.inf
@@ -94,6 +95,7 @@ class ProfitAtKMeasure(Measure):
         return influence_of_top(lists, lists.grade, mass).scaled(0.0, 1.0 / mass)
 
 
+@without_function
 class ProfitAtTopMeasure(Measure):
     kind = "graded"
     lowest = -np.inf
@@ -107,15 +109,16 @@ class ProfitAtTopMeasure(Measure):
     tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        mass = masses_of_tops(lists, "tau", self.tau)
+        mass = masses_of_tops(lists, self.tau)
         return sums_of_tops(lists, lists.grade, mass) / mass
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         _refuse_all_equal(self, lists)
-        mass = float(masses_of_tops(lists, "tau", self.tau)[0])
+        mass = float(masses_of_tops(lists, self.tau)[0])
         return influence_of_top(lists, lists.grade, mass)
 
 
+@without_function
 class ValueRecallAtKMeasure(Measure):
     kind = "graded"
     lowest = -np.inf
@@ -153,133 +156,11 @@ class ValueRecallAtKMeasure(Measure):
         )
 
 
-@function_of(ProfitAtKMeasure)
-def profit_at_k_score(
-    y_true: Any, y_score: Any, *, k: int, **options: Unpack[WeightedOptions]
-) -> Value:
-    """Profit at k: sum of the amounts of the first k items.
+def amounts_of(y_true: Any, value: Any, *, pos_label: Any = None) -> FloatArray:
+    """Amount of each row from its class and ``value``.
 
-    The labels are amounts: what an item brings if it is among the first k, negative for a cost.
-    :func:`realized_amounts` makes them of classes. Ties are averaged over all orders of the tied
-    items.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Sum of the amounts, in their unit; higher is better.
-
-    See Also
-    --------
-    realized_amounts : Amounts of classes, gains and costs.
-    profit_at_top_score : Mean amount of a share of the list.
-    value_recall_at_k_score : Share of all gains.
-    net_benefit : Profit at a threshold of probabilities, with the odds as the cost.
-
-    Notes
-    -----
-    A shorter list has the sum of all its items.
-
-    Examples
-    --------
-    Of the first two calls one gains 100, and each costs 5:
-
-    >>> from sklearn_rank.metrics import profit_at_k_score
-    >>> profit_at_k_score([95, -5, 95, -5], [4.0, 3.0, 2.0, 1.0], k=2)
-    90.0
-    """
-
-
-@function_of(ProfitAtTopMeasure)
-def profit_at_top_score(
-    y_true: Any, y_score: Any, *, tau: float = 0.05, **options: Unpack[WeightedOptions]
-) -> Value:
-    """Profit at the top: mean amount of the items in the top ``tau`` of the list.
-
-    The labels are amounts: what an item brings if it is acted on, negative for a cost. The top has
-    ``j = max(1, floor(tau * n + 1/2))`` items. Ties are averaged over all orders of the tied
-    items.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Amount per item of the top; higher is better.
-
-    See Also
-    --------
-    realized_amounts : Amounts of classes, gains and costs.
-    profit_at_k_score : Sum over a fixed number of items.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import profit_at_top_score
-    >>> profit_at_top_score([95, -5, 95, -5], [4.0, 3.0, 2.0, 1.0], tau=0.5)
-    45.0
-    """
-
-
-@function_of(ValueRecallAtKMeasure)
-def value_recall_at_k_score(
-    y_true: Any, y_score: Any, *, k: int, **options: Unpack[WeightedOptions]
-) -> Value:
-    """Value recall at k: share of all gains that the first k items have.
-
-    The labels are amounts, of which the positive ones are gains: the sum of the gains among the
-    first k items, divided by that of all. Ties are averaged over all orders of the tied items.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Share in [0, 1]; higher is better.
-
-    See Also
-    --------
-    realized_amounts : Amounts of classes, gains and costs.
-    recall_at_k_score : Share of the positives, each of which counts as one.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import value_recall_at_k_score
-    >>> value_recall_at_k_score([300, -5, 100, -5], [4.0, 3.0, 2.0, 1.0], k=2)
-    0.75
-    """
-
-
-def realized_amounts(y_true: Any, value: Any, *, pos_label: Any = None) -> FloatArray:
-    """Compute what each row brings if it is acted on, from its class, its gain and its cost.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes.
-    value : array-like of shape (n_samples,) or (n_samples, 2), or pair
-        Amount of each row if it is positive, and 0 if it is not; or two columns, the amounts if it
-        is positive and if it is not. A tuple is such a pair, of numbers for all rows or arrays. A
-        cost is negative.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The amounts.
-
-    Raises
-    ------
-    ValueError
-        If the labels are not of two classes, or an amount is missing or infinite.
-
-    See Also
-    --------
-    profit_at_k_score, profit_at_top_score, value_recall_at_k_score : Measures of amounts.
-    get_scorer : Scorers of these measures take ``value`` as metadata.
-
-    Examples
-    --------
-    A call costs 5, and gains an amount of its own where it succeeds:
-
-    >>> from sklearn_rank.metrics import realized_amounts
-    >>> realized_amounts([1, 0, 1], ([100, 250, 60], -5))
-    array([100.,  -5.,  60.])
+    ``value`` has the amount of each row if it is positive, and 0 if it is not; or two columns, the
+    amounts if it is positive and if it is not; or is a pair of numbers or of arrays.
     """
     positive = check_lists(y_true, LabelType("binary", pos_label)).positive
     n = len(positive)

@@ -27,6 +27,7 @@ from ._measure import (
     one_of,
     short,
     within,
+    without_function,
 )
 from ._tied_sums import PowerRun, padded
 
@@ -190,6 +191,7 @@ class _Rates(Measure):
     range = (0.0, 1.0)
 
 
+@without_function
 class NegativeHeightMeasure(_Rates):
     greater_is_better = False
     stem = "negative_height_loss@"
@@ -266,56 +268,6 @@ class NegativeHeightMeasure(_Rates):
             counts=lists.weight,
             exponent=1.0 / p,
         )
-
-
-@function_of(NegativeHeightMeasure)
-def negative_height_loss(
-    y_true: Any, y_score: Any, *, p: float, **options: Unpack[BinaryOptions]
-) -> Value:
-    """Loss of Rudin's p-norm push: p-norm of the heights of the negatives.
-
-    ``(mean over negatives of (h / k)**p)**(1/p)``, h the number of the k positives below the
-    negative. Ties are averaged over all orders of the tied items, inside the root.
-
-    Parameters
-    ----------
-    p : float
-        Norm, at least 1. The loss is one minus the AUC at 1, and the share of positives below the
-        highest negative at infinity (infinite push). A greater value concentrates on the top.
-    sample_weight
-        Non-negative weights: repetitions if all are whole; else only their proportions matter.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Loss in [0, 1]; lower is better.
-
-    See Also
-    --------
-    p_norm_push_score : Sum of powers of the pooled ranks of the positives.
-    positives_at_top_score : Number of positives above the highest negative.
-
-    Notes
-    -----
-    Rudin counts all positives tied with a negative as below it; the mean over the orders counts
-    half of them at p = 1. At p = infinity a block of a positives and b negatives at the top has
-    the mean ``a b / (b + 1)``. Weights that are not whole are the limit of finer and finer
-    repetitions.
-
-    References
-    ----------
-    .. [1] Rudin (2009), *The P-Norm Push: a simple convex ranking algorithm that concentrates at
-       the top of the list*, JMLR 10.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import negative_height_loss
-    >>> y_true, y_score = [1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0]
-    >>> negative_height_loss(y_true, y_score, p=1)
-    0.25
-    >>> negative_height_loss(y_true, y_score, p=float("inf"))
-    0.5
-    """
 
 
 def _above_negatives(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
@@ -569,7 +521,6 @@ def fpr_at_tpr_loss(
     See Also
     --------
     tpr_at_fpr_score : True positive rate at a given false positive rate.
-    negative_height_loss : Mean share of positives below the negatives.
 
     Notes
     -----
@@ -712,7 +663,7 @@ def net_benefit(
     y_prob: Any,
     *,
     threshold: float,
-    positive_fraction: float | None = None,
+    prevalence: float | None = None,
     standardized: bool = False,
     sample_weight: Any = None,
     pos_label: Any = None,
@@ -732,7 +683,7 @@ def net_benefit(
     threshold : float
         Threshold t in [0, 1): items with at least this probability are selected. A greater
         threshold gives false positives more weight.
-    positive_fraction : float or None, default=None
+    prevalence : float or None, default=None
         Share of positives in the population, in (0, 1), for samples whose cases and controls were
         drawn separately. None is the share in the sample.
     standardized : bool, default=False
@@ -753,7 +704,7 @@ def net_benefit(
     ------
     ValueError
         If an argument is invalid, if a value of ``y_prob`` is not a probability, or if
-        ``positive_fraction`` or ``standardized`` divides by the size of a class that is absent.
+        ``prevalence`` or ``standardized`` divides by the size of a class that is absent.
 
     See Also
     --------
@@ -767,7 +718,7 @@ def net_benefit(
     name for :func:`get_measure`. For a scorer use
     ``make_scorer(net_benefit, response_method="predict_proba", threshold=0.1)`` of scikit-learn.
     The threshold is rounded to the precision of the probabilities, for example float32, and items
-    that equal it are selected. With ``positive_fraction=pi`` the value is
+    that equal it are selected. With ``prevalence=pi`` the value is
     ``pi TPR - (1 - pi) FPR t / (1 - t)``. The time is O(n).
 
     References
@@ -790,18 +741,18 @@ def net_benefit(
     true_pos = float(weight @ (selected & positive))
     false_pos = float(weight @ (selected & ~positive))
     exchange = threshold / (1.0 - threshold)
-    if n_pos == 0.0 and (standardized or positive_fraction is not None):
+    if n_pos == 0.0 and (standardized or prevalence is not None):
         raise ValueError(
             "y_true has no positives, so the net benefit cannot be divided by their number: check"
-            " the labels and pos_label, or leave out standardized and positive_fraction."
+            " the labels and pos_label, or leave out standardized and prevalence."
         )
-    if positive_fraction is None:
+    if prevalence is None:
         return (true_pos - exchange * false_pos) / (n_pos if standardized else n)
-    share = check_share("positive_fraction", positive_fraction, what="the share of positives")
+    share = check_share("prevalence", prevalence, what="the share of positives")
     if n_pos == n:
         raise ValueError(
             "y_true has no negatives, so the net benefit cannot be divided by their number: check"
-            " the labels and pos_label, or leave out positive_fraction."
+            " the labels and pos_label, or leave out prevalence."
         )
     benefit = share * true_pos / n_pos - exchange * (1.0 - share) * false_pos / (n - n_pos)
     return benefit / share if standardized else benefit

@@ -42,7 +42,7 @@ from ..exceptions import OtherTopWarning, ScorerSetupError, SingleListWarning
 from ._grammar import MeasureLike, get_measure, get_measure_names
 from ._measure import Measure, short
 from ._of_collections import value_of_one_list, value_of_queries
-from ._profit import realized_amounts
+from ._profit import amounts_of
 
 RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
@@ -328,7 +328,7 @@ def warn_of_trained_queries(estimator: Any, y: Any, qid: Any, weights: dict[str,
 
 def warn_of_other_top(measure: Measure, estimator: Any) -> None:
     """Warn if the share of the top differs between a measure and the training of an estimator."""
-    if measure.in_name != "tau":
+    if not measure.stem.endswith("@top") or measure.in_name is None:
         return
     share = measure.tau  # type: ignore[attr-defined] # the parameter in the name
     for part in estimators_within(estimator):
@@ -584,7 +584,7 @@ class RankingScorer(BaseScorer):
             y_score = cached_call(None, estimator, method, X, pos_label=positive)
         value = arguments.pop("value", None)
         if value is not None:
-            y_true = realized_amounts(y_true, value, pos_label=positive)
+            y_true = amounts_of(y_true, value, pos_label=positive)
         elif is_classifier(estimator):
             if self.measure.of_amounts:
                 raise ScorerSetupError(
@@ -816,7 +816,8 @@ def get_scorer(
     value : pair of float or None, default=None
         For measures of amounts, such as ``"profit@50"``: what a row brings if it is positive, and
         if it is not. Amounts of each row are metadata: ``set_score_request(value=True)`` and
-        ``fit(..., value=)``, as :func:`realized_amounts` takes them.
+        ``fit(..., value=)``, the amount of each row if it is positive, two columns with the
+        amounts if it is positive and if it is not, or a pair of such arrays or numbers.
     **parameters : dict
         Other parameters of the measure, such as ``gain="linear"``.
 

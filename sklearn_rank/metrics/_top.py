@@ -49,10 +49,10 @@ from ._measure import (
     Measure,
     RelevantOptions,
     Value,
-    WeightedOptions,
     checked,
     function_of,
     short,
+    without_function,
 )
 from ._tied_sums import NEGLIGIBLE, padded
 
@@ -485,6 +485,7 @@ def f1_at_k_score(
     """
 
 
+@without_function
 class TopOneMeasure(Measure):
     kind = "graded"
     per_query = True
@@ -504,44 +505,6 @@ class TopOneMeasure(Measure):
         on_top = lists.score == lists.to_items(lists.largest(lists.score))
         counts = np.where(on_top, lists.counts, 0.0)
         return np.asarray(lists.totals(counts * best) / lists.totals(counts))
-
-
-@function_of(TopOneMeasure)
-def top_1_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -> Value:
-    """Top-1 accuracy: share of the lists whose first item has the highest relevance.
-
-    The value of a list is 1 if the first item by score has the highest relevance of the list, else
-    0. Ties are averaged over all orders of the tied items.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Value in [0, 1]; higher is better.
-
-    See Also
-    --------
-    success_at_k_score : Whether a relevant item is among the first k; equal for two classes and
-        k=1.
-    ndcg_score : With k=1, items of lower relevance count in part.
-    sklearn.metrics.accuracy_score : Equal if the items are classes and one of them is correct.
-
-    Notes
-    -----
-    If several scores are tied for the first position, the value is the share of these items that
-    have the highest relevance. If all items of a list have one relevance, any order has a best
-    item first, so the measure is undefined. The time and the memory are O(n).
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import top_1_score
-    >>> top_1_score([2, 1, 0, 0], [0.8, 0.9, 0.1, 0.2])
-    0.0
-
-    In the second row two labels are tied for the first position, and one of them is the best:
-
-    >>> top_1_score([[2, 1, 0], [2, 1, 0]], [[3, 1, 2], [1, 1, 0]], average=None)
-    array([1. , 0.5])
-    """
 
 
 def _best_utilities(lists: Lists) -> FloatArray:
@@ -647,15 +610,15 @@ class PrecisionAtTopMeasure(_OfTop):
         return {"top": self.tau, **super().laws}
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        mass = masses_of_tops(lists, "tau", self.tau)
+        mass = masses_of_tops(lists, self.tau)
         return positives_in_top(lists.leading(mass).blocks(), mass) / mass
 
     def label_total(self, lists: ScoredLists) -> LabelTotal:
-        mass = float(masses_of_tops(lists, "tau", self.tau)[0])
+        mass = float(masses_of_tops(lists, self.tau)[0])
         return top_total(lists, mass, lambda total, n_pos: total / mass)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        mass = float(masses_of_tops(lists, "tau", self.tau)[0])
+        mass = float(masses_of_tops(lists, self.tau)[0])
         return precision_influence(lists, mass, self.name)
 
 
@@ -701,24 +664,25 @@ def precision_at_top_score(
     """
 
 
+@without_function
 class EnrichmentFactorMeasure(ConventionalMeasure):
     weights = "relative"
     _rounds_top = True
     range = (0.0, inf)
     lacking = "no positive"
     stem = "enrichment@"
-    _number = NamedNumber("fraction", share, "0.01")
+    _number = NamedNumber("tau", share, "0.01")
     from_ranges = "sum"
     conventions = rules_of(rdkit={"rounds_up": True})
 
-    fraction: float = checked(check_top)  # Share of the items that form the top
+    tau: float = checked(check_top)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
         if self.rules.rounds_up:
             # In floating point, as the system does: 0.07 of 100 items are 8.
-            mass = np.ceil(lists.sizes * self.fraction)
+            mass = np.ceil(lists.sizes * self.tau)
         else:
-            mass = masses_of_tops(lists, "fraction", self.fraction)
+            mass = masses_of_tops(lists, self.tau)
         ordered = self.rules.ordered(lists, lists.positive).leading(mass)
         n_pos = positives_in_top(ordered.blocks(), mass)
         # In a list without positives 0 times infinity: undefined.
@@ -727,56 +691,11 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
 
     @property
     def order_counts_within(self) -> float:
-        return float(self.fraction)
+        return float(self.tau)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        mass = masses_of_tops(lists, "fraction", self.fraction)
+        mass = masses_of_tops(lists, self.tau)
         return lift_influence(lists, [float(mass[0] / lists.sizes[0])])
-
-
-@function_of(EnrichmentFactorMeasure)
-def enrichment_factor_score(
-    y_true: Any, y_score: Any, *, fraction: float, **options: Unpack[ConventionOptions]
-) -> Value:
-    """Enrichment factor: precision in the top divided by the share of positives in the list.
-
-    ``EF = P@fraction / (k / n)`` for k positives among n items, with
-    ``j = max(1, floor(fraction * n + 1/2))`` items in the top. Ties are averaged over all orders
-    of the tied items.
-
-    Parameters
-    ----------
-    convention
-        System whose value to reproduce: tied items stay in the order of the rows, ``fraction * n``
-        is rounded up, and a list without positives counts 0. A conflicting parameter raises an
-        error.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Ratio, at least 0 and at most n / max(j, k); 1 for a random order; higher is better.
-
-    See Also
-    --------
-    precision_at_top_score : The precision itself.
-    lift_score : The same without rounding; the item at the cut counts in part.
-    bedroc_score : Weights decrease smoothly instead of ending at a cut.
-
-    Notes
-    -----
-    The influence of single items and its coverage are those of :func:`lift_score`.
-
-    References
-    ----------
-    .. [1] Truchon & Bayly (2007), *Evaluating virtual screening methods*, Journal of Chemical
-       Information and Modeling 47.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import enrichment_factor_score
-    >>> enrichment_factor_score([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.25)
-    4.0
-    """
 
 
 class PositivesAtTopMeasure(Measure):
@@ -876,7 +795,6 @@ def positives_at_top_score(
     See Also
     --------
     precision_at_top_score : Share of positives in a fixed share of the list.
-    negative_height_loss : With ``p=inf``, the share of positives below the highest negative.
 
     References
     ----------
@@ -902,7 +820,7 @@ class AccuracyAtTopMeasure(_OfTop):
     is_mean_over_ties = False
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        mass = masses_of_tops(lists, "tau", self.tau)
+        mass = masses_of_tops(lists, self.tau)
         if lists.weight is not None:
             blocks = tied_blocks(lists.score, lists.offsets)
             upto = blocks.running(blocks.totals(lists.weight))
@@ -925,7 +843,7 @@ class AccuracyAtTopMeasure(_OfTop):
             return (above / n_neg + below / lists.positives) / 2
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        mass = float(masses_of_tops(lists, "tau", self.tau)[0])
+        mass = float(masses_of_tops(lists, self.tau)[0])
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
         estimate = float(self.values(lists)[0])
         blocks = counted_blocks(lists.score, lists.positive, lists.weight)
@@ -998,9 +916,7 @@ def accuracy_at_top_loss(
     """
 
 
-def masses_of_tops(
-    lists: ScoredLists, name: str, share: float, *, warns: bool = True
-) -> FloatArray:
+def masses_of_tops(lists: ScoredLists, share: float, *, warns: bool = True) -> FloatArray:
     """Weight of the top of each list; warns of tops of less than one item."""
     masses, small = top_masses(lists.sizes, float(share), lists.whole, lists.smallest)
     if warns and small.any():
@@ -1008,7 +924,7 @@ def masses_of_tops(
         of_lists = "" if n_lists == 1 else f" in {np.count_nonzero(small)} of {n_lists} lists"
         warn(
             f"The top {share:g} of {n} items holds less than one"
-            f" item{of_lists} and was taken as one item: increase {name} or score more items.",
+            f" item{of_lists} and was taken as one item: increase tau or score more items.",
             SmallTopWarning,
         )
     return masses
@@ -1085,59 +1001,59 @@ class LiftMeasure(Measure):
     lacking = "no positive"
     weights = "relative"
     stem = "lift@"
-    _number = NamedNumber("fraction", share, "0.1")
+    _number = NamedNumber("tau", share, "0.1")
     from_ranges = "sum"
 
-    fraction: float = checked(check_share)  # Share of the items that form the top
+    tau: float = checked(check_share)  # Share of the items that form the top
 
     @property
     def range(self) -> tuple[float, float]:
-        return (0.0, 1.0 / float(self.fraction))
+        return (0.0, 1.0 / float(self.tau))
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = lists.blocks()
-        n_pos = positives_in_top(blocks, float(self.fraction) * blocks.total)
+        n_pos = positives_in_top(blocks, float(self.tau) * blocks.total)
         with np.errstate(invalid="ignore"):
-            return np.minimum(n_pos / blocks.n_class / float(self.fraction), self.range[1])
+            return np.minimum(n_pos / blocks.n_class / float(self.tau), self.range[1])
 
     @property
     def order_counts_within(self) -> float:
-        return float(self.fraction)
+        return float(self.tau)
 
     def label_total(self, lists: ScoredLists) -> LabelTotal:
-        mass = float(self.fraction) * len(lists.score)
-        return top_total(lists, mass, lambda total, n_pos: total / n_pos / float(self.fraction))
+        mass = float(self.tau) * len(lists.score)
+        return top_total(lists, mass, lambda total, n_pos: total / n_pos / float(self.tau))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         # A part of the first item is as good as all of it.
-        influence = lift_influence(lists, [max(float(self.fraction), 1.0 / float(lists.sizes[0]))])
+        influence = lift_influence(lists, [max(float(self.tau), 1.0 / float(lists.sizes[0]))])
         return replace(influence, estimate=float(self.values(lists)[0]))
 
 
 @function_of(LiftMeasure)
 def lift_score(
-    y_true: Any, y_score: Any, *, fraction: float, **options: Unpack[BinaryOptions]
+    y_true: Any, y_score: Any, *, tau: float, **options: Unpack[BinaryOptions]
 ) -> Value:
     """Lift: share of the positives found in the top, divided by the share of items in the top.
 
-    ``Lift = G(fraction) / fraction``, G the cumulative gains curve: the share of the positives
-    among the first ``fraction * n`` items, the item at the cut counted in proportion. Ties are
+    ``Lift = G(tau) / tau``, G the cumulative gains curve: the share of the positives
+    among the first ``tau * n`` items, the item at the cut counted in proportion. Ties are
     averaged over all orders of the tied items.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
-        Ratio in [0, min(1 / fraction, n / k)] for k positives among n items; 1 for a random order;
+        Ratio in [0, min(1 / tau, n / k)] for k positives among n items; 1 for a random order;
         higher is better.
 
     See Also
     --------
-    enrichment_factor_score : Rounds the top to whole items.
+    get_measure : ``"enrichment@0.01"`` rounds the top to whole items.
     precision_at_top_score : The precision itself.
 
     Notes
     -----
-    Lift and enrichment factor are equal if ``fraction * n`` is a whole number. The influence of
+    Lift and enrichment factor are equal if ``tau * n`` is a whole number. The influence of
     single items is of first order: for normal scores, 95 % intervals from it covered 92 to 94 %
     with 80 to 400 items in the top, 87 to 96 % with 20, and 71 % with 4.
 
@@ -1148,9 +1064,9 @@ def lift_score(
     Examples
     --------
     >>> from sklearn_rank.metrics import lift_score
-    >>> lift_score([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.25)
+    >>> lift_score([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], tau=0.25)
     4.0
-    >>> lift_score([0, 1, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.375)
+    >>> lift_score([0, 1, 0, 0], [4.0, 3.0, 2.0, 1.0], tau=0.375)
     1.3333333333333333
     """
 
@@ -1169,7 +1085,7 @@ class SmoothedPrecisionAtTopMeasure(_OfTop):
     def _masses(self, lists: ScoredLists) -> list[FloatArray]:
         """Weights of the four tops of each list, ascending."""
         return [
-            masses_of_tops(lists, "tau", min(times * self.tau, 1.0), warns=times == 1.0)
+            masses_of_tops(lists, min(times * self.tau, 1.0), warns=times == 1.0)
             for times in MULTIPLES
         ]
 

@@ -390,7 +390,7 @@ arbitrary.
             Labels of two classes, or grades.
         **params : dict
             ``qid``, ``groups``, for measures such as ``"profit@50"`` ``value`` (see
-            :func:`sklearn_rank.metrics.realized_amounts`), and the parameters of the estimator's
+            :func:`sklearn_rank.metrics.get_scorer`), and the parameters of the estimator's
             ``fit``; see Notes of the class.
 
         Returns

@@ -35,8 +35,9 @@ from ..inference._shared import (
     never_certain_covariance,
     normal_draws,
 )
-from ..metrics import Measure, get_measure, realized_amounts
+from ..metrics import Measure, get_measure
 from ..metrics._shared import (
+    amounts_of,
     check_fixed_scale,
     metadata_for,
     own_pos_label,
@@ -346,7 +347,7 @@ def labels_read(
                 f"{measure.name} needs the amounts of rows, but y has classes: pass value, the"
                 " amount of each row if it is positive and if it is not."
             )
-        return realized_amounts(labels, value), measure
+        return amounts_of(labels, value), measure
     return labels, get_measure(measure, rel=None) if measure.kind == "binary" else measure
 
 

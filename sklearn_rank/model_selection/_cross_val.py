@@ -638,7 +638,7 @@ def cross_val_interval(
         Parameters passed to the fits, such as ``{"sample_weight": weight}``; with metadata routing
         enabled they go where they are requested. It may contain ``groups`` and ``qid``, and for
         measures of amounts, such as ``"profit@50"``, ``value``: see
-        :func:`sklearn_rank.metrics.realized_amounts`. The measure is unweighted.
+        :func:`sklearn_rank.metrics.get_scorer`. The measure is unweighted.
     single_list : bool, default=False
         Whether ``"ap"`` is a measure of one list although ``groups`` is given, which are then
         groups of rows. If False, ``groups`` holds the query ids of a mean over queries. Without

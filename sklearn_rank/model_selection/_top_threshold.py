@@ -39,8 +39,8 @@ from ..bounds._shared import (
 from ..exceptions import ThresholdWarning
 from ..inference import BatchLimits, batch_limits
 from ..inference._shared import check_groups
-from ..metrics import get_measure, realized_amounts
-from ..metrics._shared import Groups, ranking_scores
+from ..metrics import get_measure
+from ..metrics._shared import Groups, amounts_of, ranking_scores
 from ..rankers._shared import restored_on_error, store_parameters
 from ._candidates import check_scores, fit_part, refuse_repeated
 from ._cross_val import Sample, make_folds, samples_of
@@ -515,7 +515,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             Labels of two classes.
         value : array-like of shape (n_samples,) or (n_samples, 2), or pair, default=None
             With ``min_value``, what each row brings if it is flagged, as for
-            :func:`sklearn_rank.metrics.realized_amounts`.
+            :func:`sklearn_rank.metrics.get_scorer`.
         **params : dict
             ``groups``, the id of the group of each row, and arguments of the classifier's ``fit``,
             such as ``sample_weight``; with metadata routing they go where they are requested.
@@ -557,7 +557,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         measure = get_measure("auc")
         in_part, ids = (None, None), (None, None, params, True)
         (sample,) = samples_of([self.estimator], X, y, measure, self.pos_label, in_part, *ids)
-        amounts = None if value is None else realized_amounts(sample.labels, value)
+        amounts = None if value is None else amounts_of(sample.labels, value)
         scores, rows, n_folds = self._calibrate(sample)
         if (weight := sample.plan.params.get("sample_weight")) is not None:
             has_weight = np.asarray(weight)[rows] > 0

@@ -142,7 +142,6 @@ class PNormPushRanker(OneProblemRanker):
     --------
     TopPushRanker : With ``tau=1``, the limit of large p: only the highest negative counts.
     AccuracyAtTopRanker : Trained for a top share of the rows.
-    sklearn_rank.metrics.negative_height_loss : The same criterion with misordered pairs as loss.
     sklearn_rank.metrics.p_norm_push_score : A measure with powers of ranks among all rows.
 
     Notes

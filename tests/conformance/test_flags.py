@@ -54,7 +54,6 @@ def of_metric(function):
         "fpr": 0.5,
         "tpr": 0.5,
         "persistence": 0.5,
-        "fraction": 0.5,
         "phi": metrics.Wilcoxon(),
         "weights": np.ones(40),
         "gain": "linear",
@@ -104,6 +103,9 @@ CALLS = {
     metrics.Measure.of_lists: lambda **flag: metrics.get_measure("ndcg").of_lists(LISTS, **flag),
     metrics.Measure.__call__: lambda **flag: metrics.get_measure("ndcg")(
         y, X[:, 0], qid=qid, **flag
+    ),
+    metrics.Measure.influence: lambda **flag: metrics.get_measure("auc").influence(
+        y > 0, X[:, 0], **flag
     ),
     metrics.get_scorer: lambda **flag: metrics.get_scorer("ndcg", **flag),
     metrics.net_benefit: lambda **flag: metrics.net_benefit(y, PROB, threshold=0.5, **flag),

@@ -47,7 +47,7 @@ OTHERS = {
     "u0": 0.5,
     "p": 4.0,
     "phi": "wilcoxon",
-    "fraction": 0.2,
+    "tau": 0.2,
     "max_fpr": 0.5,
     "min_tpr": 0.5,
     "threshold": 0.4,

@@ -30,6 +30,7 @@ def sample(n=200, seed=0):
 def test_values_are_those_of_single_thresholds(how):
     y, prob = sample()
     curve = net_benefit_curve(y, prob, **how)
+    how = {"prevalence" if k == "positive_fraction" else k: value for k, value in how.items()}
     expected = [net_benefit(y, prob, threshold=one, **how) for one in curve.threshold]
     np.testing.assert_allclose(curve.net_benefit, expected, rtol=0, atol=1e-12)
     all_treated = [net_benefit(y, np.ones(200), threshold=one, **how) for one in curve.threshold]

@@ -27,7 +27,7 @@ every_function = pytest.mark.parametrize("case", FUNCTIONS, ids=str)
 
 
 def measure_of(case):
-    return get_measure(case.function, **case.parameters)
+    return case.measure
 
 
 def data(case, seed, n=N):

@@ -10,7 +10,7 @@ import pytest
 from sklearn_rank import metrics
 from sklearn_rank.metrics._measure import FUNCTIONS
 
-FUNCTION_OF = {function: measure for measure, function in reversed(FUNCTIONS.items())}
+FUNCTION_OF = {function: measure for measure, function in FUNCTIONS.items() if function}
 
 
 def test_types_name_the_options_of_the_signature():

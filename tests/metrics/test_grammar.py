@@ -165,7 +165,7 @@ def test_a_measure_knows_whether_it_is_per_query():
         ("tpr@fpr0", {"max_fpr": 0.0}),
         ("tpr@fpr0.01", {"max_fpr": 0.01}),
         ("fpr@tpr1", {"min_tpr": 1.0}),
-        ("enrichment@.01", {"fraction": 0.01}),
+        ("enrichment@.01", {"tau": 0.01}),
     ],
 )
 def test_numbers_in_names(name, parameters):
@@ -198,7 +198,7 @@ def test_small_shares_are_read_in_scientific_notation():
 
 @pytest.mark.parametrize("case", FUNCTIONS, ids=str)
 def test_a_function_and_its_measure_are_one(case):
-    measure = get_measure(case.function, **case.parameters)
+    measure = case.measure
     rng = np.random.default_rng(3)
     y = np.array(case.grades)[rng.integers(0, len(case.grades), 12)]
     y[:2] = case.grades[:2]

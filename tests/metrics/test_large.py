@@ -133,7 +133,7 @@ def test_push(y_true, y_score):
             np.mean((np.arange(low, low + more + 1) / k) ** p)
             for low, more in zip(below, tied, strict=True)
         ]
-        value = metrics.negative_height_loss(y_true, y_score, p=p)
+        value = metrics.get_measure(f"negative_height_loss@{p}")(y_true, y_score)
         assert value == pytest.approx(np.mean(means) ** (1 / p), rel=1e-11)
 
 
@@ -145,7 +145,7 @@ def test_top_of_the_list(y_true, y_score):
             tau = j / N
             value = metrics.precision_at_top_score(y_true, y_score, tau=tau)
             assert value == pytest.approx(found / j, rel=1e-12)
-            value = metrics.enrichment_factor_score(y_true, y_score, fraction=tau)
+            value = metrics.get_measure(f"enrichment@{tau}")(y_true, y_score)
             assert value == pytest.approx(found / j / y_true.mean(), rel=1e-12)
         precision = metrics.precision_at_k_score(y_true, y_score, k=j)
         assert precision == pytest.approx(found / j, rel=1e-12)
@@ -276,8 +276,8 @@ RANGE = [
     (metrics.linear_rank_score, {"phi": "van_der_waerden", "normalize": "minmax"}),
     (metrics.partial_auc_score, {"max_fpr": 0.3, "scale": "normalized"}),
     (metrics.partial_auc_score, {"max_fpr": 0.3, "min_tpr": 0.7, "scale": "normalized"}),
-    (metrics.negative_height_loss, {"p": 3}),
-    (metrics.negative_height_loss, {"p": np.inf}),
+    (metrics.get_measure("negative_height_loss@3"), {}),
+    (metrics.get_measure("negative_height_loss@inf"), {}),
     (metrics.precision_at_top_score, {"tau": 0.3}),
     (metrics.accuracy_at_top_loss, {"tau": 0.3}),
     (metrics.positives_at_top_score, {"normalize": True}),

@@ -21,9 +21,9 @@ def samples(n=40, size=9, seed=0):
 
 
 @pytest.mark.parametrize("standardized", [False, True])
-@pytest.mark.parametrize("positive_fraction", [None, 0.1])
-def test_is_the_definition(positive_fraction, standardized):
-    how = {"positive_fraction": positive_fraction, "standardized": standardized}
+@pytest.mark.parametrize("prevalence", [None, 0.1])
+def test_is_the_definition(prevalence, standardized):
+    how = {"prevalence": prevalence, "standardized": standardized}
     for labels, probabilities, threshold in samples():
         expected = oracle.net_benefit(labels, probabilities, threshold, **how)
         found = net_benefit(labels, probabilities, threshold=threshold, **how)
@@ -36,7 +36,7 @@ def test_weight_two_is_the_row_twice():
     for labels, probabilities, threshold in samples(10):
         weight = rng.integers(0, 4, len(labels))
         weight[[labels.index(0), labels.index(1)]] = 1
-        how = {"threshold": threshold, "positive_fraction": 0.3}
+        how = {"threshold": threshold, "prevalence": 0.3}
         found = net_benefit(labels, probabilities, sample_weight=weight, **how)
         repeated = np.repeat(labels, weight), np.repeat(probabilities, weight)
         assert found == pytest.approx(net_benefit(*repeated, **how), abs=1e-14)
@@ -54,11 +54,11 @@ def test_probabilities_in_float32_reach_the_threshold_that_they_are():
 def test_one_class_has_a_value_where_nothing_is_divided_by_the_other():
     assert net_benefit([0, 0], [0.6, 0.1], threshold=0.5) == -0.5
     assert net_benefit([1, 1], [0.6, 0.1], threshold=0.5, standardized=True) == 0.5
-    for how in ({"standardized": True}, {"positive_fraction": 0.1}):
+    for how in ({"standardized": True}, {"prevalence": 0.1}):
         with pytest.raises(ValueError, match="no positives, so the net benefit"):
             net_benefit([0, 0], [0.6, 0.1], threshold=0.5, **how)
     with pytest.raises(ValueError, match="no negatives, so the net benefit"):
-        net_benefit([1, 1], [0.6, 0.1], threshold=0.5, positive_fraction=0.1)
+        net_benefit([1, 1], [0.6, 0.1], threshold=0.5, prevalence=0.1)
 
 
 def test_what_is_no_probability_is_refused():

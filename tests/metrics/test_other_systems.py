@@ -11,9 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
 from sklearn_rank.metrics import (
     average_precision_score,
-    bedroc_score,
     dcg_score,
-    enrichment_factor_score,
     expected_reciprocal_rank_score,
     get_measure,
     ndcg_score,
@@ -21,7 +19,6 @@ from sklearn_rank.metrics import (
     precision_at_k_score,
     recall_at_k_score,
     reciprocal_rank_score,
-    rie_score,
 )
 from tests.golden import other_systems, ranking_systems
 
@@ -97,12 +94,8 @@ def test_catboost_takes_the_worst_order():
 
 def as_rdkit(name, active, score):
     stem, _, number = name.partition(" ")
-    function, parameter = {
-        "EF": (enrichment_factor_score, "fraction"),
-        "BEDROC": (bedroc_score, "alpha"),
-        "RIE": (rie_score, "alpha"),
-    }[stem]
-    return function(active, score, convention="rdkit", **{parameter: float(number)})
+    stem = {"EF": "enrichment", "BEDROC": "bedroc", "RIE": "rie"}[stem]
+    return get_measure(f"{stem}@{number}", convention="rdkit")(active, score)
 
 
 def test_what_rdkit_gave():
@@ -124,10 +117,11 @@ def test_rdkit_itself():
 def test_rdkit_rounds_the_share_up_in_floating_point():
     active, score = np.arange(100) < 8, -np.arange(100)
     # 0.07 * 100 is a little more than 7.
-    assert enrichment_factor_score(active, score, fraction=0.07) == pytest.approx(100 / 8)
+    factor = get_measure("enrichment@0.07")
+    assert factor(active, score) == pytest.approx(100 / 8)
     last = np.arange(100) == 7
-    assert enrichment_factor_score(last, score, fraction=0.07) == 0.0
-    found = enrichment_factor_score(last, score, fraction=0.07, convention="rdkit")
+    assert factor(last, score) == 0.0
+    found = get_measure(factor, convention="rdkit")(last, score)
     assert found == pytest.approx(100 / 8)
 
 

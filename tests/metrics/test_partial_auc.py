@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.metrics import (
-    negative_height_loss,
+    get_measure,
     partial_auc_score,
     positives_at_top_score,
     roc_auc_score,
@@ -155,6 +155,10 @@ def test_bad_parameters_are_refused(arguments):
 # ---------------------------------------------------------------------------------- p-norm push
 
 
+def negative_height_loss(y_true, y_score, p, **options):
+    return get_measure(f"negative_height_loss@{p:g}")(y_true, y_score, **options)
+
+
 def push_by_blocks(blocks, p):
     n_pos = sum(a for a, _ in blocks)
     n_neg = sum(b for _, b in blocks)
@@ -210,7 +214,7 @@ def test_large_powers_neither_vanish_nor_overflow():
 @pytest.mark.parametrize("p", [0.5, 0, -1, np.nan, "2", None, True])
 def test_bad_powers_are_refused(p):
     with pytest.raises((TypeError, ValueError), match=f"p={p!r}"):
-        negative_height_loss([1, 0], [2, 1], p=p)
+        get_measure(get_measure("negative_height_loss@4"), p=p)
 
 
 def test_both_limits_within_a_block_by_all_orders():

@@ -12,11 +12,8 @@ from sklearn_rank.inference import compare, metric_interval, sample_size
 from sklearn_rank.metrics import (
     get_measure,
     get_scorer,
-    profit_at_k_score,
-    profit_at_top_score,
-    realized_amounts,
-    value_recall_at_k_score,
 )
+from sklearn_rank.metrics._profit import amounts_of
 from sklearn_rank.model_selection import BoundSearchCV, cross_val_compare, cross_val_interval
 
 
@@ -30,12 +27,12 @@ def rows(seed=0, n=600):
 
 def test_amounts_are_gains_of_positives_and_costs_of_others():
     y, gain, cost = np.array([1, 0, 1]), [10.0, 20.0, 30.0], [-1.0, -2.0, -3.0]
-    assert realized_amounts(y, gain).tolist() == [10, 0, 30]
-    assert realized_amounts(y, (gain, cost)).tolist() == [10, -2, 30]
-    assert realized_amounts(y, np.column_stack([gain, cost])).tolist() == [10, -2, 30]
-    assert realized_amounts(y, (7, cost)).tolist() == [7, -2, 7]
+    assert amounts_of(y, gain).tolist() == [10, 0, 30]
+    assert amounts_of(y, (gain, cost)).tolist() == [10, -2, 30]
+    assert amounts_of(y, np.column_stack([gain, cost])).tolist() == [10, -2, 30]
+    assert amounts_of(y, (7, cost)).tolist() == [7, -2, 7]
     named = np.array(["fraud", "ok", "fraud"])
-    assert realized_amounts(named, (7, -1), pos_label="fraud").tolist() == [7, -1, 7]
+    assert amounts_of(named, (7, -1), pos_label="fraud").tolist() == [7, -1, 7]
     for value, message in (
         ((1, 2, 3), "value has 3 columns"),
         (([1.0, 2.0], 0), "value"),
@@ -45,9 +42,9 @@ def test_amounts_are_gains_of_positives_and_costs_of_others():
         ([1.0, np.inf, 2.0], "value"),
     ):
         with pytest.raises(ValueError, match=message):
-            realized_amounts(y, value)
+            amounts_of(y, value)
     with pytest.raises(ValueError, match="pos_label"):
-        realized_amounts(named, (7, -1))
+        amounts_of(named, (7, -1))
 
 
 @pytest.mark.parametrize("name", ["profit@900", "profit@top0.1", "value_recall@900"])
@@ -99,7 +96,7 @@ def test_expected_profits_are_covered():
 
 def test_interval_comparison_search_and_sample_size_of_one_list():
     X, y, value = rows(2)
-    amounts, scores = realized_amounts(y, value), {"a": X[:, 0], "b": X[:, 1]}
+    amounts, scores = amounts_of(y, value), {"a": X[:, 0], "b": X[:, 1]}
     assert metric_interval("profit@50", amounts, X[:, 0]).low > 0
     assert compare("profit@50", amounts, scores, random_state=0).low[0] > 0
     plan = sample_size("profit@top0.1", difference=5, pilot=(amounts, scores), random_state=0)
@@ -109,10 +106,10 @@ def test_interval_comparison_search_and_sample_size_of_one_list():
         scorer = get_scorer("profit@50").set_score_request(value=True)
         search = GridSearchCV(LogisticRegression(), grid, scoring=scorer, cv=KFold(3))
         search.fit(X, y, value=value)
-    values = []
+    values, profit = [], get_measure("profit@50")
     for train, test in KFold(3).split(X):
         model = LogisticRegression(**search.best_params_).fit(X[train], y[train])
-        values.append(profit_at_k_score(amounts[test], model.decision_function(X[test]), k=50))
+        values.append(profit(amounts[test], model.decision_function(X[test])))
     assert search.best_score_ == pytest.approx(np.mean(values))
 
 
@@ -125,9 +122,9 @@ def test_scorers_of_fixed_amounts_of_either_class_and_of_regressors():
     # Folds are stratified by class, whatever it is called.
     found = cross_val_score(LogisticRegression(), X, named, scoring=told)
     assert found == pytest.approx(expected)
-    amounts = realized_amounts(y, value)
+    amounts = amounts_of(y, value)
     model = Ridge().fit(X, amounts)
-    of_amounts = value_recall_at_k_score(amounts, model.predict(X), k=30)
+    of_amounts = get_measure("value_recall@30")(amounts, model.predict(X))
     assert get_scorer("value_recall@30")(model, X, amounts) == of_amounts
 
 
@@ -148,13 +145,13 @@ def test_a_scorer_without_amounts_and_a_measure_that_has_none_are_refused():
 
 def test_folds_and_searches_by_bound_take_amounts_of_rows():
     X, y, value = rows(5, 1500)
-    amounts, model = realized_amounts(y, value), LogisticRegression()
+    amounts, model = amounts_of(y, value), LogisticRegression()
     options = {"measure": "profit@top0.1", "cv": KFold(3)}
     found = cross_val_interval(model, X, y, params={"value": value}, **options)
     values = []
     for train, test in KFold(3).split(X):
         score = model.fit(X[train], y[train]).decision_function(X[test])
-        values.append(profit_at_top_score(amounts[test], score, tau=0.1))
+        values.append(get_measure("profit@top0.1")(amounts[test], score))
     assert found.fold_values == pytest.approx(values)
     both = {"a": model, "b": LogisticRegression(C=1e-4)}
     compared = cross_val_compare(both, X, y, params={"value": value}, **options)
@@ -165,7 +162,7 @@ def test_folds_and_searches_by_bound_take_amounts_of_rows():
         routed = sklearn.base.clone(search).fit(X, y, value=value)
         assert routed.best_score_ == best
         assert routed.score(X, y, value=value) == pytest.approx(
-            profit_at_top_score(amounts, routed.decision_function(X), tau=0.1)
+            get_measure("profit@top0.1")(amounts, routed.decision_function(X))
         )
     assert search.score(X, y, value=value) == routed.scorer_(routed, X, y, value=value)
     for call in (

@@ -109,7 +109,7 @@ def test_influence_is_the_mean_of_the_four():
     score = np.round(y + rng.normal(size=400), 1)
     measure = get_measure("smoothed_precision@top0.1")
     found = measure.influence_of(measure.lists(y, score))
-    each = [get_measure(lift_score, fraction=f) for f in (0.05, 0.1, 0.2, 0.4)]
+    each = [get_measure(lift_score, tau=f) for f in (0.05, 0.1, 0.2, 0.4)]
     lifts = [one.influence_of(one.lists(y, score)) for one in each]
     expected = y.mean() * np.mean([lift.centred() for lift in lifts], axis=0)
     np.testing.assert_allclose(found.centred(), expected, atol=1e-12)

@@ -6,7 +6,6 @@ import scipy.stats
 
 from sklearn_rank.metrics import (
     average_precision_score,
-    enrichment_factor_score,
     f1_at_k_score,
     get_measure,
     lift_score,
@@ -101,13 +100,13 @@ def test_average_precision_of_what_is_found_in_a_long_block(n, n_drawn):
 def test_lift_and_enrichment_factor_differ_by_rounding_only():
     rng = np.random.default_rng(3)
     y, score = (rng.random(100) < 0.2).astype(int), rng.integers(0, 30, 100)
-    for fraction in (0.01, 0.1, 0.35):
-        found = lift_score(y, score, fraction=fraction)
-        assert found == pytest.approx(enrichment_factor_score(y, score, fraction=fraction))
+    for tau in (0.01, 0.1, 0.35):
+        found = lift_score(y, score, tau=tau)
+        assert found == pytest.approx(get_measure(f"enrichment@{tau}")(y, score))
     # Two and a half of ten items; the enrichment factor takes three.
     y, score = [1, 0, 1, 0, 0, 0, 1, 0, 1, 0], -np.arange(10.0)
-    assert lift_score(y, score, fraction=0.25) == pytest.approx(1.5 / 4 / 0.25)
-    assert enrichment_factor_score(y, score, fraction=0.25) == pytest.approx(2 / 3 / 0.4)
+    assert lift_score(y, score, tau=0.25) == pytest.approx(1.5 / 4 / 0.25)
+    assert get_measure("enrichment@0.25")(y, score) == pytest.approx(2 / 3 / 0.4)
 
 
 @pytest.mark.parametrize("name", ["lift@0.1", "lift@0.3", "enrichment@0.1"])

@@ -7,7 +7,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import (
     accuracy_at_top_loss,
-    enrichment_factor_score,
+    get_measure,
     positives_at_top_score,
     precision_at_k_score,
     precision_at_top_curve,
@@ -108,16 +108,16 @@ def test_accuracy_at_top_needs_both_classes():
 def test_enrichment_by_hand():
     # One of two items on top is positive, and 2 of 8: .5 / .25.
     y_true = [1, 0, 1, 0, 0, 0, 0, 0]
-    value = enrichment_factor_score(y_true, -np.arange(8), fraction=0.25)
+    value = get_measure("enrichment@0.25")(y_true, -np.arange(8))
     assert value == pytest.approx(2.0)
     precision = precision_at_top_score(y_true, -np.arange(8), tau=0.25)
     assert value == precision / np.mean(y_true)
 
 
-@pytest.mark.parametrize("fraction", [0, 1.5, -0.1, np.nan, "0.5", None])
-def test_bad_fractions_are_refused(fraction):
-    with pytest.raises((TypeError, ValueError), match=f"fraction={fraction!r}"):
-        enrichment_factor_score([0, 1], [0, 1], fraction=fraction)
+@pytest.mark.parametrize("tau", [0, 1.5, -0.1, np.nan, "0.5", None])
+def test_bad_shares_are_refused(tau):
+    with pytest.raises((TypeError, ValueError), match=f"tau={tau!r}"):
+        get_measure(get_measure("enrichment@0.1"), tau=tau)
 
 
 @pytest.mark.parametrize("measure", [precision_at_k_score, recall_at_k_score])

@@ -5,14 +5,16 @@ import pytest
 from sklearn.metrics import accuracy_score
 
 from sklearn_rank.calibration import regret_bound
-from sklearn_rank.metrics import get_measure, success_at_k_score, top_1_score
+from sklearn_rank.metrics import get_measure, success_at_k_score
+
+TOP_ONE = get_measure("top1")
 
 
 def test_of_classes_it_is_the_accuracy():
     rng = np.random.default_rng(0)
     label, score = rng.integers(0, 4, 200), rng.normal(size=(200, 4))
     expected = accuracy_score(label, score.argmax(axis=1))
-    assert top_1_score(np.eye(4)[label], score) == pytest.approx(expected, abs=1e-14)
+    assert TOP_ONE(np.eye(4)[label], score) == pytest.approx(expected, abs=1e-14)
 
 
 def test_of_two_classes_it_is_success_at_1():
@@ -20,13 +22,13 @@ def test_of_two_classes_it_is_success_at_1():
     y, score = rng.integers(0, 2, (100, 6)), rng.integers(0, 4, (100, 6))
     y = y[(y.min(axis=1) == 0) & (y.max(axis=1) == 1)]
     score = score[: len(y)]
-    values = top_1_score(y, score, average=None)
+    values = TOP_ONE(y, score, average=None)
     np.testing.assert_allclose(values, success_at_k_score(y, score, k=1, average=None))
 
 
 def test_weights_are_shares_of_the_block_on_top():
-    assert top_1_score([2, 1, 0], [1, 1, 0], sample_weight=[0.1, 0.3, 9]) == pytest.approx(0.25)
-    assert top_1_score([0, 1], [np.inf, np.inf]) == 0.5
+    assert TOP_ONE([2, 1, 0], [1, 1, 0], sample_weight=[0.1, 0.3, 9]) == pytest.approx(0.25)
+    assert TOP_ONE([0, 1], [np.inf, np.inf]) == 0.5
 
 
 def test_its_utilities_are_those_of_the_value():

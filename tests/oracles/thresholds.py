@@ -3,14 +3,14 @@
 from itertools import permutations
 
 
-def net_benefit(labels, probabilities, threshold, positive_fraction=None, standardized=False):
+def net_benefit(labels, probabilities, threshold, prevalence=None, standardized=False):
     """Net benefit of acting on the items that reach a threshold."""
     n_pos = labels.count(1)
     n_neg = len(labels) - n_pos
     exchange = threshold / (1 - threshold)
     found = sum(y == 1 and p >= threshold for y, p in zip(labels, probabilities, strict=True))
     wrong = sum(y == 0 and p >= threshold for y, p in zip(labels, probabilities, strict=True))
-    share = n_pos / len(labels) if positive_fraction is None else positive_fraction
+    share = n_pos / len(labels) if prevalence is None else prevalence
     benefit = share * found / n_pos if n_pos else 0.0
     if n_neg:
         benefit -= (1 - share) * exchange * wrong / n_neg
