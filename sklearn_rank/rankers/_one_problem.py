@@ -95,15 +95,10 @@ class PNormPushRanker(OneProblemRanker):
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         Kernel, positive semidefinite. "precomputed" takes matrices in place of rows: K(X, X) in
         ``fit``, K(X_new, X) after it. A callable takes two rows and returns a number.
-    gamma : float or None, default=None
-        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
-        coef0)^degree``. None is ``1 / n_features``.
-    degree : float, default=3
-        Degree of the "poly" kernel.
-    coef0 : float, default=1
-        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
-        Keyword arguments of a callable kernel.
+        Parameters of the kernel: ``gamma`` (1 / n_features) of "rbf", ``exp(-gamma |x - z|^2)``;
+        ``gamma``, ``degree`` (3) and ``coef0`` (1) of "poly", ``(gamma x.z + coef0)^degree``;
+        keyword arguments of a callable.
     tol : float, default=1e-6
         Tolerance on the duality gap relative to the objective, positive.
     max_iter : int, default=200
@@ -216,9 +211,6 @@ class PNormPushRanker(OneProblemRanker):
         loss="exponential",
         C=1.0,
         kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
         kernel_params=None,
         tol=1e-6,
         max_iter=200,
@@ -514,15 +506,10 @@ class RankStatisticRanker(OneProblemRanker):
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         Kernel, positive semidefinite. "precomputed" takes matrices in place of rows: K(X, X) in
         ``fit``, K(X_new, X) after it. A callable takes two rows and returns a number.
-    gamma : float or None, default=None
-        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
-        coef0)^degree``. None is ``1 / n_features``.
-    degree : float, default=3
-        Degree of the "poly" kernel.
-    coef0 : float, default=1
-        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
-        Keyword arguments of a callable kernel.
+        Parameters of the kernel: ``gamma`` (1 / n_features) of "rbf", ``exp(-gamma |x - z|^2)``;
+        ``gamma``, ``degree`` (3) and ``coef0`` (1) of "poly", ``(gamma x.z + coef0)^degree``;
+        keyword arguments of a callable.
     tol : float, default=1e-4
         Tolerance on the greatest entry of the gradient of the smoothed statistic, in coordinates
         in which the rows are uncorrelated; positive.
@@ -646,9 +633,6 @@ class RankStatisticRanker(OneProblemRanker):
         C=1.0,
         n_folds=5,
         kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
         kernel_params=None,
         tol=1e-4,
         max_iter=1000,

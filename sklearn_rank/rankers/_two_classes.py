@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.special import logit
 from sklearn import config_context
 from sklearn.base import ClassifierMixin, clone, is_classifier, is_regressor
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils.class_weight import compute_class_weight
@@ -698,11 +698,9 @@ OF_DISTANCES = ("rbf", "laplacian")
 class KernelMap:
     def __init__(self, estimator: Any) -> None:
         self.kernel = estimator.kernel
-        self.params: dict[str, Any]
-        if callable(self.kernel):
-            self.params = dict(estimator.kernel_params or {})
-        else:
-            self.params = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
+        names = () if callable(self.kernel) else KERNEL_PARAMS.get(self.kernel, ())
+        own = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+        self.params: dict[str, Any] = own or dict(estimator.kernel_params or {})
 
     @property
     def is_precomputed(self) -> bool:
@@ -712,9 +710,7 @@ class KernelMap:
         """Values of the kernel between two sets of points. Shape (n, m)."""
         # Scikit-learn takes squares of stored entries.
         X, Y = (summed(rows) if sp.issparse(rows) else rows for rows in (X, Y))
-        return np.asarray(
-            pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **self.params)
-        )
+        return np.asarray(pairwise_kernels(X, Y, metric=self.kernel, **self.params))
 
     def design(self, X: Any) -> Design:
         """Coordinates of points, whose inner products are the values of the kernel."""
@@ -768,9 +764,9 @@ class KernelMap:
             return np.array([self.values(point, point)[0, 0] for point in points])
         if self.kernel in OF_DISTANCES:
             return np.ones(X.shape[0])
-        gamma = self.params["gamma"] or 1.0 / X.shape[1]
-        inner = gamma * as_design(X).squared_norms() + self.params["coef0"]
-        return np.asarray(inner ** self.params["degree"])
+        gamma = self.params.get("gamma") or 1.0 / X.shape[1]
+        inner = gamma * as_design(X).squared_norms() + self.params.get("coef0", 1.0)
+        return np.asarray(inner ** self.params.get("degree", 3))
 
 
 def kernel_of(estimator: Any) -> KernelMap | None:

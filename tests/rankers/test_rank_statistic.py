@@ -195,7 +195,9 @@ def test_kernels_and_sparse_rows():
     )
     by_values = RankStatisticRanker("auc", kernel="precomputed").fit(X @ X.T, y)
     assert by_values.value_ == pytest.approx(linear.value_, abs=0.01)
-    curved = RankStatisticRanker("auc", kernel="rbf", gamma=0.1, n_folds=None).fit(X, y)
+    curved = RankStatisticRanker(
+        "auc", kernel="rbf", kernel_params={"gamma": 0.1}, n_folds=None
+    ).fit(X, y)
     assert curved.value_ > linear.value_
     assert curved.value_ == pytest.approx(
         linear_rank_score(y, curved.decision_function(X), phi="wilcoxon")
