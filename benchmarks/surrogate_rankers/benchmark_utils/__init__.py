@@ -1,1 +1,0 @@
-"""What the data sets, the judge and the peers share."""
