@@ -4,11 +4,8 @@ The measures are P@tau of held-out rows at tau = 1, 5, 10 and 19 %, and TPR at F
 Inner folds choose the cost C of the methods that have one. The parts:
 
 - "main": 500 training rows, half of a small set, of each of 26 sets; 3 to 10 splits
-- "constants": other constants of the second look, on the four development sets
-- "map": the gain of a second look in simulated data
-- "full": whole sets, and 100,000 and 1,000,000 rows
 - "family": the rankers of the package for two classes, on the sets of "main", with measures of the
-  whole order; "family full": the fast ones on whole sets
+  whole order
 - "tables": tables of stored results
 
 ``results/top_of_list*.csv`` stores the values of every split. Stored values are not computed
@@ -24,7 +21,6 @@ import os
 import sys
 import time
 import warnings
-from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -32,26 +28,15 @@ from measuring import THREAD_VARIABLES, describe_machine
 
 os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
 
-from top_of_list import compare, simulate
-from top_of_list.data_sets import FULL_SETS, SETS, full_split, split_of
-from top_of_list.family import FAMILY, FAMILY_FULL
-from top_of_list.methods import (
-    ALTERNATIVES,
-    DEFAULT,
-    FAMILIES,
-    FULL_FAMILIES,
-    MANY_FEATURES,
-    check_logistic,
-    logistic,
-)
+from top_of_list import compare
+from top_of_list.data_sets import SETS, split_of
+from top_of_list.family import FAMILY
+from top_of_list.methods import FAMILIES, MANY_FEATURES, check_logistic
 from top_of_list.store import FAMILY_GOALS, TAUS, FamilyStore, Store
 
 STORES = {
     "main": (Store, "top_of_list"),
-    "constants": (Store, "top_of_list_constants"),
-    "full": (Store, "top_of_list_full"),
     "family": (FamilyStore, "top_of_list_family"),
-    "family full": (FamilyStore, "top_of_list_family_full"),
 }
 
 
@@ -64,33 +49,14 @@ def store_of(part):
 def run_main(options):
     """500 training rows of every set."""
     store = store_of("main")
-    for base, (fit, most_features, few, many) in FAMILIES.items():
+    for base, (fit, few, many) in FAMILIES.items():
         for data_set in wanted(SETS, base, options):
             split = split_of(data_set, 0)
             n_features = split.X.shape[1]
             if base == "logistic":
                 check_logistic(split, TAUS)
-            if most_features is None or n_features <= most_features:
-                n_splits = many if n_features >= MANY_FEATURES else few
-                run_splits(store, data_set, base, fit, min(n_splits, options.splits))
-
-
-def run_constants(options):
-    """Other constants of the second look, on the development sets only."""
-    store = store_of("constants")
-    for data_set in wanted(SETS, "logistic", options):
-        if data_set.kind == "dev":
-            fit = partial(logistic, looks=DEFAULT | ALTERNATIVES)
-            run_splits(store, data_set, "logistic", fit, min(10, options.splits))
-
-
-def run_full(options):
-    """Whole sets, and up to a million rows."""
-    store = store_of("full")
-    for base, fit in FULL_FAMILIES.items():
-        for data_set in wanted(FULL_SETS, base, options):
-            n_splits = min(FULL_SETS[data_set], options.splits)
-            run_splits(store, data_set, base, fit, n_splits, full_split)
+            n_splits = many if n_features >= MANY_FEATURES else few
+            run_splits(store, data_set, base, fit, min(n_splits, options.splits))
 
 
 def run_family(options):
@@ -101,22 +67,6 @@ def run_family(options):
             n_splits = many if split_of(data_set, 0).X.shape[1] >= MANY_FEATURES else few
             n_splits = min(n_splits, options.splits)
             run_splits(store, data_set, base, fit, n_splits, goals=FAMILY_GOALS)
-
-
-def run_family_full(options):
-    """The quick ones of them on whole sets."""
-    store = store_of("family full")
-    for base, fit in FAMILY_FULL.items():
-        for data_set in wanted(FULL_SETS, base, options):
-            n_splits = min(FULL_SETS[data_set], options.splits)
-            run_splits(store, data_set, base, fit, n_splits, full_split, FAMILY_GOALS)
-
-
-def run_map(options):
-    """The map by simulation."""
-    for base in simulate.BASES:
-        if not options.families or base in options.families:
-            simulate.run(base)
 
 
 def wanted(data_sets, base, options):
@@ -135,7 +85,7 @@ def wanted(data_sets, base, options):
         yield data_set
 
 
-def run_splits(store, data_set, base, fit, n_splits, split_of=split_of, goals=TAUS):
+def run_splits(store, data_set, base, fit, n_splits, goals=TAUS):
     """Compute the missing splits."""
     first = time.process_time()
     for number in range(n_splits):
@@ -154,12 +104,10 @@ def print_tables(options):
         store = store_of(part)
         tests = compare.compared(store)
         print(f"\n{part}: difference from the base, mean ± standard error over sets (won / lost)")
+        print(compare.summary(tests))
         if kind is FamilyStore:
-            print(compare.summary(tests, compare.FAMILY_KINDS))
             print(f"\n{part}: fits, those with the solution 0, and those that did not converge\n")
             print(compare.fits(store))
-        else:
-            print(compare.summary(tests))
         for method in options.by_set:
             print(
                 f"\n{part}, {method}: value of the base, and difference; * significant by Holm\n"
@@ -169,17 +117,13 @@ def print_tables(options):
 
 PARTS = {
     "main": run_main,
-    "constants": run_constants,
-    "map": run_map,
-    "full": run_full,
     "family": run_family,
-    "family full": run_family_full,
     "tables": print_tables,
 }
 
 
 def main():
-    names = [data_set.name for data_set in (*SETS, *FULL_SETS)]
+    names = [data_set.name for data_set in SETS]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=[*PARTS])
     parser.add_argument("--families", nargs="+", choices=[*FAMILIES, *FAMILY])

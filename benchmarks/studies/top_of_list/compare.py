@@ -8,21 +8,9 @@ from scipy import stats
 from sklearn_rank.inference._limits import holm_adjust
 
 LEVEL = 0.05
-BASES = ("logistic", "lightgbm", "hist boosting")
+BASES = ("logistic", "lightgbm")
 KINDS = {
-    "dev": lambda test: test["kind"] == "dev",
     "confirm": lambda test: test["kind"] == "confirm",
-    "made": lambda test: test["kind"] == "made",
-    "all": lambda test: True,
-}
-FAMILY_KINDS = {
-    "real": lambda test: test["kind"] != "made",
-    "made": lambda test: test["kind"] == "made",
-    "at most 15 features": lambda test: test["n_features"] <= 15,
-    "16 to 64 features": lambda test: 15 < test["n_features"] < 65,
-    "65 features or more": lambda test: test["n_features"] >= 65,
-    "positives up to 15 %": lambda test: test["positives"] <= 0.15,
-    "positives over 30 %": lambda test: test["positives"] > 0.3,
     "all": lambda test: True,
 }
 
@@ -96,10 +84,10 @@ def compared(store):
 SIZES = ("n_train", "n_test", "share")
 
 
-def summary(tests, kinds=KINDS):
+def summary(tests):
     """Mean difference over sets with its standard error, and sets won and lost, as markdown."""
     lines, measures = [], measures_of(tests)
-    for kind, belongs in kinds.items():
+    for kind, belongs in KINDS.items():
         chosen = [test for test in tests if belongs(test)]
         if not chosen:
             continue

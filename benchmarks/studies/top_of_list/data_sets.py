@@ -151,19 +151,6 @@ SETS = [
     *(DataSet(f"made_{kind}", "made", _made(kind)) for kind in generators.KINDS),
 ]
 BY_NAME = {data_set.name: data_set for data_set in SETS}
-# Whole sets, each with its number of splits.
-FULL_SETS = {
-    BY_NAME["spambase"]: 4,
-    BY_NAME["a9a"]: 2,
-    BY_NAME["w8a"]: 2,
-    DataSet("ohsumed_1, whole", "confirm", partial(_graded, OHSUMED, 25, 1, None)): 4,
-    DataSet("ohsumed_2, whole", "confirm", partial(_graded, OHSUMED, 25, 2, None)): 4,
-    **{
-        DataSet(f"made_{kind}, {n:,} rows", "made", _made(kind), n): n_splits
-        for n, n_splits in ((100_000, 4), (1_000_000, 2))
-        for kind in ("linear", "other_top", "all_three")
-    },
-}
 
 
 @cache
@@ -183,14 +170,6 @@ def split_of(data_set, number, n_train=N_TRAIN, n_test=N_TEST):
     n = len(loaded(data_set)[1])
     n_train = min(n_train, n // 2)
     return _parted(data_set, number, n_train, min(n - n_train, max(n_test, n // 10)))
-
-
-def full_split(data_set, number):
-    """Split ``number`` of a whole set: two thirds are trained on, one third is tested on."""
-    if data_set.kind == "made":
-        return _fresh(data_set, number, data_set.n_train, 200_000)
-    n = len(loaded(data_set)[1])
-    return _parted(data_set, number, 2 * n // 3, n - 2 * n // 3)
 
 
 def _fresh(data_set, number, n_train, n_test):

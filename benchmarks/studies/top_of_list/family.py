@@ -21,9 +21,7 @@ from sklearn_rank import (
 from sklearn_rank.exceptions import ZeroSolutionWarning
 
 from .methods import (
-    DEFAULT,
     LOGISTIC_GRID,
-    MANY_ROWS,
     LogisticLooks,
     inner_folds,
     smoothed_precisions,
@@ -41,20 +39,15 @@ def criteria(y, score, goals):
 
 
 def chosen(fit, grid, split, goals):
-    """Choose for each goal, by one fold where rows are many."""
-    folds = inner_folds(split, N_FOLDS)[: 1 if len(split.y) > MANY_ROWS else None]
+    """Choose for each goal."""
+    folds = inner_folds(split, N_FOLDS)
     return with_chosen_cost(fit, grid, split, folds, goals, criteria)
 
 
 def logistic(split, goals):
     """Logistic regression and its focused forms, with the least focus for the whole order."""
     taus = [0.0 if goal in ORDERS else goal for goal in goals]
-    return chosen(LogisticLooks(taus, DEFAULT), LOGISTIC_GRID, split, goals)
-
-
-def plain_logistic(split, goals):
-    """Logistic regression alone."""
-    return chosen(LogisticLooks(goals, {}), LOGISTIC_GRID, split, goals)
+    return chosen(LogisticLooks(taus), LOGISTIC_GRID, split, goals)
 
 
 class Family:
@@ -123,7 +116,4 @@ FAMILY = {
     P_NORM.name: (P_NORM, 3, 3),
     STUMPS.name: (STUMPS, 3, 3),
     STATISTIC.name: (STATISTIC, 2, 2),
-}
-FAMILY_FULL = {"logistic": plain_logistic} | {
-    family.name: family for family in (P_NORM, STUMPS, TOP_PUSH)
 }

@@ -5,28 +5,22 @@ test scores and the chosen cost for each tau. Methods with a cost C choose it by
 P@{tau/2, tau, 2 tau, 4 tau} over inner folds; one fit of each C is enough for every tau.
 """
 
-from dataclasses import dataclass
-from functools import partial
-from itertools import product
-
 import numpy as np
 from lightgbm import LGBMClassifier
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import TopFocusedRanker
 from sklearn_rank._order import quantile_at_mass, top_mass
-from sklearn_rank._solvers import PivotProblem, refine_top, solve_pivots_newton
+from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
 from sklearn_rank.metrics import Cauchy, precision_at_top_curve
 from sklearn_rank.rankers._reweighted import focus_weights
 
 LOGISTIC_GRID = np.logspace(-3, 2, 6)
 TOP_GRID = np.logspace(-4, 1, 6)
-MANY_ROWS = 20_000  # one inner fold will do
 MANY_FEATURES = 100  # accuracy at the top takes minutes for large C where there are more
 
 
@@ -114,37 +108,12 @@ def best_of(results, methods):
 # ---------------------------------------------------------------------------------- second look
 
 
-@dataclass(frozen=True)
-class Look:
-    """Constants of a second look, those of ``TopFocusedRanker``.
-
-    Parameters
-    ----------
-    focus : float or None
-        Share of the list in focus; None follows tau.
-    floor : float
-        Least weight.
-    n_rounds : int
-        Fits after the first.
-    """
-
-    focus: float | None = None
-    floor: float = 0.02
-    n_rounds: int = 2
-
-    def width(self, tau):
-        """The focus for a tau."""
-        return max(4.0 * tau, 0.25) if self.focus is None else self.focus
+FLOOR, N_ROUNDS = 0.02, 2  # least weight, and fits after the first, of ``TopFocusedRanker``
 
 
-DEFAULT = {"": Look()}
-# Other constants, for the development sets.
-ALTERNATIVES = {
-    " (focus .1)": Look(focus=0.1),
-    " (focus .5)": Look(focus=0.5),
-    " (floor .1)": Look(floor=0.1),
-    " (one round)": Look(n_rounds=1),
-}
+def width(tau):
+    """Its focus for a tau."""
+    return max(4.0 * tau, 0.25)
 
 
 def newton_logistic(X, sign, cost, start):
@@ -177,18 +146,10 @@ def newton_logistic(X, sign, cost, start):
 
 
 class LogisticLooks:
-    """Logistic regression and second looks, for every tau; fits start from those before.
+    """Logistic regression and second looks, for every tau; fits start from those before."""
 
-    Parameters
-    ----------
-    taus : sequence of float
-        Shares that make the top.
-    looks : dict of Look
-        By what is added to the names of the methods.
-    """
-
-    def __init__(self, taus, looks):
-        self.taus, self.looks = taus, looks
+    def __init__(self, taus):
+        self.taus = taus
         self.rows, self.pilot = None, None
 
     def __call__(self, X, y, C, X_new):
@@ -199,23 +160,22 @@ class LogisticLooks:
         pilot = newton_logistic(X, sign, np.full(len(y), C), self.pilot)
         self.pilot, fits = pilot, {}
         found = {"logistic": [X_new @ pilot] * len(self.taus)}
-        for (name, look), tau in product(self.looks.items(), self.taus):
-            key = look.width(tau), look.floor, look.n_rounds
-            if key not in fits:
-                fits[key] = self.last_round(X, sign, C, pilot, *key)
-            last = fits[key]
+        for tau in self.taus:
+            if width(tau) not in fits:
+                fits[width(tau)] = self.last_round(X, sign, C, pilot, width(tau))
+            last = fits[width(tau)]
             shares = [1.0 / max((X @ w).std(), 1e-300) for w in (pilot, last)]
             both = shares[0] * pilot + shares[1] * last
-            found.setdefault(f"logistic, last{name}", []).append(X_new @ last)
-            found.setdefault(f"logistic, sum{name}", []).append(X_new @ both)
+            found.setdefault("logistic, last", []).append(X_new @ last)
+            found.setdefault("logistic, sum", []).append(X_new @ both)
         return found
 
     @staticmethod
-    def last_round(X, sign, C, pilot, width, floor, n_rounds):
+    def last_round(X, sign, C, pilot, focus):
         """Weights of the last round."""
         last = pilot
-        for _ in range(n_rounds):
-            weight = focus_weights(X @ last, np.ones(len(sign)), Cauchy(width), floor)
+        for _ in range(N_ROUNDS):
+            weight = focus_weights(X @ last, np.ones(len(sign)), Cauchy(focus), FLOOR)
             last = newton_logistic(X, sign, C * weight, last)
         return last
 
@@ -223,7 +183,7 @@ class LogisticLooks:
 def check_logistic(split, taus):
     """Hold what is fast here against the package's estimator."""
     X = StandardScaler().fit_transform(split.X)
-    fast = LogisticLooks(taus, DEFAULT)(X, split.y, 1.0, X)
+    fast = LogisticLooks(taus)(X, split.y, 1.0, X)
     for t, tau in enumerate(taus):
         model = LogisticRegression(solver="newton-cholesky", tol=1e-10)
         ranker = TopFocusedRanker(model, tau=tau).fit(X, split.y)
@@ -233,19 +193,13 @@ def check_logistic(split, taus):
         )
 
 
-def logistic(split, taus, n_folds=5, used=None, looks=DEFAULT):
-    """Logistic regression and its focused forms; ``used`` is how many of the folds choose C."""
-    fit, folds = LogisticLooks(taus, looks), inner_folds(split, n_folds)[:used]
-    results = with_chosen_cost(fit, LOGISTIC_GRID, split, folds, taus)
-    for name in looks:
-        forms = ("logistic", f"logistic, last{name}", f"logistic, sum{name}")
-        results[f"logistic, choose{name}"] = best_of(results, forms)
+def logistic(split, taus):
+    """Logistic regression and its focused forms."""
+    folds = inner_folds(split, 5)
+    results = with_chosen_cost(LogisticLooks(taus), LOGISTIC_GRID, split, folds, taus)
+    forms = ("logistic", "logistic, last", "logistic, sum")
+    results["logistic, choose"] = best_of(results, forms)
     return results
-
-
-def whole_logistic(split, taus):
-    """The same for whole sets, where one fold chooses C if rows are many."""
-    return logistic(split, taus, used=1 if len(split.y) > MANY_ROWS else None)
 
 
 # --------------------------------------------------------------------------- accuracy at the top
@@ -263,28 +217,21 @@ class TopFit:
     def __init__(self, taus):
         self.taus = taus
 
-    def costs(self, X, y, C):
-        """Costs of both classes have the same sum."""
-        return C / (2 * np.where(y == 1, y.mean(), 1 - y.mean()))
-
     def problem(self, X, y, C):
-        """The problem, and the same with the masses of rows in all pairs."""
-        of_pairs = np.where(y == 1, (y == 0).sum(), (y == 1).sum()).astype(float)
-        sign, cost = 2.0 * y - 1.0, self.costs(X, y, C)
-        problem = PivotProblem.from_rows(X, sign, cost, np.ones(len(y)))
-        return problem, PivotProblem.from_rows(X, sign, cost, of_pairs)
+        """The problem; costs of both classes have the same sum."""
+        cost = C / (2 * np.where(y == 1, y.mean(), 1 - y.mean()))
+        return PivotProblem.from_rows(X, 2.0 * y - 1.0, cost, np.ones(len(y)))
 
     def __call__(self, X, y, C, X_new):
-        problem, by_pairs = self.problem(X, y, C)
+        problem = self.problem(X, y, C)
         solved = [solve_pivots_newton(problem, pivots) for pivots in problem.blocks()]
         coef = np.concatenate([block.coef for block in solved])
         value = np.concatenate([block.objective for block in solved])
         scores = problem.scores(coef)
         scores_new = {}
-        for name, of in (("", problem), (", pairs", by_pairs)):
-            for tau in self.taus:
-                for rule, vector in self.rules(of, coef, value, scores, tau).items():
-                    scores_new.setdefault(f"top, {rule}{name}", []).append(X_new @ vector)
+        for tau in self.taus:
+            for rule, vector in self.rules(problem, coef, value, scores, tau).items():
+                scores_new.setdefault(f"top, {rule}", []).append(X_new @ vector)
         return scores_new
 
     def rules(self, problem, coef, value, scores, tau):
@@ -301,108 +248,45 @@ class TopFit:
         }
 
 
-class FocusedTopFit(TopFit):
-    """The same with the costs weighted by rank in a logistic regression, as a second look does."""
-
-    def costs(self, X, y, C):
-        """Balanced costs times the weights by rank."""
-        pilot = LogisticRegression(C=0.1, class_weight="balanced", solver="newton-cholesky")
-        score = pilot.fit(X, y).decision_function(X)
-        return super().costs(X, y, C) * focus_weights(score, np.ones(len(y)), Cauchy(0.25), 0.02)
-
-
-def accuracy_at_top(split, taus, n_folds=3):
-    """Accuracy at the top by each rule, with the quantile of the rows and of all pairs."""
+def accuracy_at_top(split, taus):
+    """Accuracy at the top by each rule."""
     grid = TOP_GRID if split.X.shape[1] < MANY_FEATURES else TOP_GRID[:4]
-    results = with_chosen_cost(TopFit(taus), grid, split, inner_folds(split, n_folds), taus)
-    del results["top, objective, pairs"]
-    return results
-
-
-def focused_costs(split, taus, n_folds=3):
-    """Accuracy at the top with costs weighted by rank."""
-    grid = TOP_GRID if split.X.shape[1] < MANY_FEATURES else TOP_GRID[:4]
-    folds = inner_folds(split, n_folds)
-    results = with_chosen_cost(FocusedTopFit(taus), grid, split, folds, taus)
-    return {
-        f"top, {rule}, focused costs": results[f"top, {rule}"] for rule in ("average", "closest")
-    }
-
-
-def refined(split, taus, n_folds=3):
-    """Refinement at the C that is chosen for the smallest value."""
-    fit = TopFit(taus)
-    folds = inner_folds(split, n_folds)
-    objective = with_chosen_cost(fit, TOP_GRID, split, folds, taus)["top, objective"]
-    scaler = StandardScaler().fit(split.X)
-    X, X_test = scaler.transform(split.X), scaler.transform(split.X_test)
-    scores = []
-    for tau, C in zip(taus, objective[1], strict=True):
-        problem, _ = fit.problem(X, split.y, C)
-        solved = [solve_pivots_newton(problem, pivots) for pivots in problem.blocks()]
-        mass = top_mass(problem.mass, tau)[0]
-        coef = np.concatenate([block.coef for block in solved])
-        scores.append(X_test @ refine_top(problem, coef, mass).coef)
-    return {"top, refine": (scores, *objective[1:])}
+    return with_chosen_cost(TopFit(taus), grid, split, inner_folds(split, 3), taus)
 
 
 # --------------------------------------------------------------------------------------- boosting
 
 
-def _focused_boosting(name, model, split, taus, n_folds):
-    """A boosted base and its focused forms, with ranks out of fold."""
-    folds, rankers, scores = inner_folds(split, n_folds), {}, {}
+def lightgbm(split, taus):
+    """LightGBM and its focused forms, with ranks out of fold."""
+    model = LGBMClassifier(random_state=0, n_jobs=1, verbose=-1)
+    folds, rankers, scores = inner_folds(split, 5), {}, {}
     for tau in taus:
-        width = Look().width(tau)
-        if width not in rankers:
+        if width(tau) not in rankers:
             ranker = TopFocusedRanker(model, tau=tau, cv=folds).fit(split.X, split.y)
-            rankers[width] = _forms(name, ranker, split.X_test)
-        for form, score in rankers[width].items():
+            rankers[width(tau)] = _forms(ranker, split.X_test)
+        for form, score in rankers[width(tau)].items():
             scores.setdefault(form, []).append(score)
     none = np.full(len(taus), np.nan)
     return {form: (by_tau, none, none) for form, by_tau in scores.items()}
 
 
-def _forms(name, ranker, X_new):
+def _forms(ranker, X_new):
     """Scores of new rows by the pilot of a focused ranker, by the last round, and by both."""
-    scores = [raw_score(model, X_new) for model in (ranker.pilot_, ranker.rounds_[-1])]
+    fits = (ranker.pilot_, ranker.rounds_[-1])
+    scores = [model.predict(X_new, raw_score=True) for model in fits]
     spread = np.where(ranker.spreads_ > 0, ranker.spreads_, np.inf)
     return {
-        name: scores[0],
-        f"{name}, last": scores[1],
-        f"{name}, sum": scores[0] / spread[0] + scores[1] / spread[1],
+        "lightgbm": scores[0],
+        "lightgbm, last": scores[1],
+        "lightgbm, sum": scores[0] / spread[0] + scores[1] / spread[1],
     }
 
 
-def raw_score(model, X):
-    """Log-odds of the second class."""
-    if hasattr(model, "decision_function"):
-        return model.decision_function(X)
-    return model.predict(X, raw_score=True)
-
-
-def hist_boosting(split, taus):
-    """scikit-learn's boosted trees and their focused forms."""
-    return _focused_boosting(
-        "hist boosting", HistGradientBoostingClassifier(random_state=0), split, taus, 3
-    )
-
-
-def lightgbm(split, taus, n_folds=5):
-    """LightGBM and its focused forms."""
-    model = LGBMClassifier(random_state=0, n_jobs=1, verbose=-1)
-    return _focused_boosting("lightgbm", model, split, taus, n_folds)
-
-
-# By the method that shows that the family is there: what it is, the most features, the splits
-# with fewer than MANY_FEATURES and with more.
+# By the method that shows that the family is there: what it is, and its splits with fewer than
+# MANY_FEATURES and with more.
 FAMILIES = {
-    "logistic": (logistic, None, 10, 4),
-    "top, closest": (accuracy_at_top, None, 6, 3),
-    "lightgbm": (lightgbm, None, 4, 3),
-    "top, average, focused costs": (focused_costs, None, 6, 0),
-    "hist boosting": (hist_boosting, None, 3, 0),
-    "top, refine": (refined, 20, 4, 0),
+    "logistic": (logistic, 10, 4),
+    "top, closest": (accuracy_at_top, 6, 3),
+    "lightgbm": (lightgbm, 4, 3),
 }
-# The same for whole sets: two folds give ranks out of fold.
-FULL_FAMILIES = {"logistic": whole_logistic, "lightgbm": partial(lightgbm, n_folds=2)}

@@ -8,7 +8,7 @@ their fits by the number of rows.
 
 # %%
 # 500 training rows, every parameter chosen by inner folds
-# (``python benchmarks/studies/top_of_list.py --parts family "family full" tables``). Means over data
+# (``python benchmarks/studies/top_of_list.py --parts family tables``). Means over data
 # sets with 95 % intervals; none is significant after Holm's adjustment over the 72 means of the study.
 import csv
 from collections import defaultdict
