@@ -12,14 +12,12 @@ from math import inf, log2
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
     GroupRankerAdapter,
-    LabelRanker,
     OrderPreservingLabelRanker,
     OrderPreservingRanker,
     OrderPreservingRankerCV,
@@ -682,9 +680,6 @@ LABEL_RANKERS = [
     OrderPreservingLabelRanker("pointwise_squared", measure="spearman", fit_intercept=False),
     OrderPreservingLabelRanker("softmax", measure="ndcg@2", alpha=0.01),
     OrderPreservingLabelRanker("pairwise_squared", solver="lbfgs"),
-    OrderPreservingLabelRanker(kernel="rbf", gamma=0.2),
-    LabelRanker(Ridge(solver="sparse_cg", tol=1e-12), measure="spearman"),
-    LabelRanker(LogisticRegression(tol=1e-10, max_iter=1000)),
 ]
 
 

@@ -11,7 +11,6 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.svm import LinearSVR
 
 from sklearn_rank import (
-    LabelRanker,
     OrderPreservingRankerCV,
     RankEnsemble,
     RankSVM,
@@ -61,12 +60,10 @@ def test_once_a_call(name):
 
 
 UNSOLVED = LogisticRegression(max_iter=1)
-ORDERS = RNG.permuted(np.tile(np.arange(4), (300, 1)), axis=1)
 MANY_FITS = {
     "rounds": lambda: TopFocusedRanker(UNSOLVED, tau=0.1).fit(X, y),
     "folds": lambda: TopFocusedRanker(UNSOLVED, pilot_ranks="out_of_fold").fit(X, y),
     "workers": lambda: TopFocusedRanker(UNSOLVED, pilot_ranks="out_of_fold", n_jobs=2).fit(X, y),
-    "pairs": lambda: LabelRanker(UNSOLVED, target_type="utilities").fit(X, ORDERS),
     "members": lambda: RankEnsemble(
         [("a", LinearSVR(max_iter=1)), ("b", LinearSVR(max_iter=1))], weights="fitted"
     ).fit(X, RNG.integers(0, 3, 300), qid=QID),

@@ -330,22 +330,6 @@ def data_cases():
             yield f"join_qrels {name}, {complete}", partial(joined, run, complete=complete)
     for name, qrels in {"qrels": QRELS, "bad": QRELS + "x\n", "twice": QRELS * 2}.items():
         yield f"load_qrels {name}", partial(wrote, qrels, datasets.load_qrels)
-    for name, text in {
-        "orders": ORDERS,
-        "bad": ORDERS + "1\n",
-        "word": ORDERS + "x,1,a>b\n",
-    }.items():
-        for more in (
-            {},
-            {"header": True},
-            {"labels": 1},
-            {"labels": "ranking"},
-            {"as_frame": True},
-        ):
-            yield (
-                f"load_label_ranking {name}, {more}",
-                partial(wrote, text, datasets.load_label_ranking, **more),
-            )
     for more in ({}, {"return_X_y": True}, {"as_frame": True}):
         yield f"load_ionosphere {more}", partial(datasets.load_ionosphere, **more)
     makers = {

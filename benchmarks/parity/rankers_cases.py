@@ -12,7 +12,7 @@ from lightgbm import LGBMRanker
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank import losses, rankers
@@ -20,7 +20,6 @@ from sklearn_rank.rankers import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
     GroupRankerAdapter,
-    LabelRanker,
     OrderPreservingLabelRanker,
     OrderPreservingRanker,
     OrderPreservingRankerCV,
@@ -103,10 +102,6 @@ OF_LABELS = {
     "OrderPreservingLabelRanker lbfgs": OrderPreservingLabelRanker(
         "pairwise_squared", solver="lbfgs"
     ),
-    "OrderPreservingLabelRanker rbf": OrderPreservingLabelRanker(kernel="rbf", gamma=0.2),
-    "LabelRanker": LabelRanker(Ridge(tol=1e-12), measure="spearman"),
-    "LabelRanker logistic": LabelRanker(LogisticRegression(tol=1e-10, max_iter=1000)),
-    "LabelRanker default": LabelRanker(),
 }
 ORDERS = i.X + i.rng.normal(size=i.X.shape)  # utilities
 DATA = [
@@ -283,18 +278,10 @@ def other_cases():
         partial(used, GroupRankerAdapter(HistGradientBoostingRegressor(max_iter=5)), i.X, data),
     )
     yield (
-        "rankers LabelRanker, ties",
-        partial(used, OF_LABELS["LabelRanker"], i.X, {"y": np.round(ORDERS)}),
-    )
-    yield (
         "rankers LabelRanker, missing",
         partial(
             used, OrderPreservingLabelRanker(), i.X, {"y": np.where(ORDERS > 1, np.nan, ORDERS)}
         ),
-    )
-    yield (
-        "rankers LabelRanker, positions or utilities",
-        partial(used, LabelRanker(), i.X, {"y": np.argsort(ORDERS, axis=1) + 1}),
     )
     for kernel in ("linear", "rbf", "poly", "sigmoid", "laplacian", "cosine"):
         for kind in (AccuracyAtTopRanker, PNormPushRanker):
@@ -302,10 +289,6 @@ def other_cases():
                 f"rankers {kind.__name__}, {kernel} kernel",
                 partial(used, kind(kernel=kernel), i.X, {"y": i.y}),
             )
-        yield (
-            f"rankers OrderPreservingLabelRanker, {kernel} kernel",
-            partial(used, OrderPreservingLabelRanker(kernel=kernel), i.X, {"y": ORDERS}),
-        )
     for selection in ("average", "closest", "objective", "refine"):
         for quantile in ("sample", "pairs", "negatives"):
             for weight in ("balanced", "pairs", None):

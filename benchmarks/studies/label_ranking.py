@@ -1,4 +1,4 @@
-"""Compare rankers of labels: linear, with kernels, with trees, and common baselines.
+"""Compare rankers of labels: linear, with trees, and common baselines.
 
 The measure is Kendall's tau of held-out rows in six sets (ten folds, five times), with all labels
 and with 30 and 60 % of the labels of the training rows hidden.

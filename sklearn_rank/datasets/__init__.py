@@ -1,7 +1,6 @@
 """Data sets: bundled real data, loaders of ranking file formats, and generators."""
 
 from ._bundled import load_flights, load_ionosphere, load_thyroid
-from ._label_ranking import load_label_ranking
 from ._letor import letor_to_parquet, load_letor
 from ._synthetic import (
     make_bipartite_ranking,
@@ -16,7 +15,6 @@ __all__ = [
     "letor_to_parquet",
     "load_flights",
     "load_ionosphere",
-    "load_label_ranking",
     "load_letor",
     "load_qrels",
     "load_thyroid",

@@ -671,7 +671,6 @@ def make_label_ranking(
 
     See Also
     --------
-    load_label_ranking : Loads label rankings from a file.
     make_subset_ranking : Generates queries with separate items.
 
     Notes

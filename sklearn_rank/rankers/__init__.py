@@ -4,7 +4,7 @@ from ._accuracy_at_top import AccuracyAtTopRanker, AccuracyAtTopRankerCV
 from ._ensemble import RankEnsemble
 from ._ensemble_classifier import RankEnsembleClassifier
 from ._group_adapter import GroupRankerAdapter
-from ._label_rankers import LabelRanker, OrderPreservingLabelRanker
+from ._label_rankers import OrderPreservingLabelRanker
 from ._linear_rankers import OrderPreservingRanker, RankSVM
 from ._one_problem import PNormPushRanker, RankStatisticRanker, TopPushRanker
 from ._order_preserving_cv import OrderPreservingRankerCV
@@ -14,7 +14,6 @@ __all__ = [
     "AccuracyAtTopRanker",
     "AccuracyAtTopRankerCV",
     "GroupRankerAdapter",
-    "LabelRanker",
     "OrderPreservingLabelRanker",
     "OrderPreservingRanker",
     "OrderPreservingRankerCV",

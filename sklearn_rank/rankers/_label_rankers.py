@@ -1,33 +1,23 @@
-"""Rankers of labels: linear and kernel scores by a calibrated loss, or any estimator."""
+"""Linear ranking of labels by a calibrated loss."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
-from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse import csgraph
+from scipy.sparse import csgraph, issparse
 from scipy.special import expit, softmax
-from scipy.stats import rankdata
-from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.utils import check_array, get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from .._label_orders import LabelOrders
+from .._label_orders import TARGET_TYPES, LabelOrders, read_label_orders, rows_numbered
 from .._lists import Lists
 from .._sklearn_compat import (
-    BaseSearchCV,
     CallbackSupportMixin,
-    HasMethods,
     StrOptions,
     check_sample_weight,
     fit_context,
-    num_samples,
     rows_at,
     with_callbacks,
 )
@@ -43,464 +33,28 @@ from .._solvers import (
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import ravelled
-from .._warn import collected, warn
-from ..calibration._shared import positional_form
-from ..exceptions import UnlinkedLabelWarning
+from .._warn import warn
+from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
+from ..exceptions import CalibrationWarning, UnlinkedLabelWarning
 from ..losses import ListwiseSoftmax, PointwiseLogistic, TemplateLoss, get_loss
 from ..losses._shared import LossOnLists
-from ..metrics import get_measure
-from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
-from ._base import (
-    check_columns,
-    forget,
-    in_parallel,
-    restored_on_error,
-    store_parameters,
-    warn_of_scales,
-)
-from ._linear_base import label_alpha, ridge_solution
+from ..metrics import Measure, get_measure, rank_positions
+from ..metrics._shared import check_two_grades, scored_labels
+from ._base import refuse_blocked, restored_on_error, store_parameters, warn_of_scales
+from ._linear_base import list_curvatures, relative_alpha, ridge_solution
 from ._list_base import (
     LOSS_CONSTRAINTS,
-    LabelOrderRanker,
+    MEASURE_CONSTRAINTS,
+    ListRanker,
     calibrated_loss,
-    utility_lists,
+    check_gains,
     weights_of,
     with_query_weight,
 )
-from ._two_classes import (
-    check_kernel_shape,
-    fit_with_weights,
-    fitted_scores,
-    kernel_of,
-    weight_argument,
-)
-
-Reduction: TypeAlias = Literal["regression", "pairs", "queries"]
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledRows:
-    """Rows with targets for the labels."""
-
-    X: Any  # (n, n_features)
-    targets: FloatArray  # (n, n_labels): NaN where a label is missing
-    weight: FloatArray | None  # (n,): Positive weights; None is 1
-
-    def only(self, mask: AnyArray) -> LabelledRows:
-        if mask.all():
-            return self
-        rows = np.flatnonzero(mask)
-        weight = None if self.weight is None else self.weight[rows]
-        return LabelledRows(rows_at(self.X, rows), self.targets[rows], weight)
-
-
-def reduction_of(estimator: Any) -> Reduction:
-    if not isinstance(estimator, type):
-        if metadata_for(estimator, "fit", qid=0):
-            return "queries"
-        if is_regressor(estimator):
-            return "regression"
-        if is_classifier(estimator):
-            if hasattr(estimator, "predict_proba"):
-                return "pairs"
-            raise TypeError(
-                f"{estimator!r} has no predict_proba, which is needed to combine pairs of "
-                "labels: wrap it in CalibratedClassifierCV(...) of sklearn.calibration, or pass "
-                "a regressor."
-            )
-    raise TypeError(
-        f"{estimator!r} is not a regressor, a classifier or a ranker whose fit takes qid: pass "
-        "an instance such as ExtraTreesRegressor(), LogisticRegression() or "
-        "GroupRankerAdapter(LGBMRanker())."
-    )
-
-
-def check_takes_weights(estimator: Any, reduction: Reduction) -> None:
-    argument = "sample_weight"
-    if reduction == "queries":
-        argument = "query_weight"
-        is_accepted = bool(metadata_for(estimator, "fit", query_weight=0))
-    else:
-        try:
-            is_accepted = bool(weight_argument(estimator, regressors=True))
-        except TypeError:
-            is_accepted = False
-    if not is_accepted:
-        raise ValueError(
-            f"sample_weight was given, but fit of {type(estimator).__name__} takes no "
-            f"{argument}: leave it out, or pass an estimator that takes weights, such as "
-            "ExtraTreesRegressor(). A ranker in a pipeline requests them by "
-            "set_fit_request(query_weight=True), with metadata routing enabled."
-        )
-
-
-# Rows of a leaf that are tried, as a number or a share; with the last a tree is one leaf.
-LEAVES = (1, 5, 20, 80, 0.9)
-
-
-def _fit_forest(forest: Any, X: Any, y: FloatArray, weight: FloatArray | None) -> Any:
-    """Fit a forest with leaves of the size that predicts rows out of bag best."""
-    errors = []
-    for size in LEAVES:
-        candidate = clone(forest).set_params(min_samples_leaf=size, bootstrap=True, oob_score=True)
-        with collected():  # a few rows may be in all bags
-            candidate = fit_with_weights(candidate, X, y, weight)
-        squares = ((candidate.oob_prediction_ - y) ** 2).reshape(len(y), -1)
-        errors.append(np.average(squares.mean(axis=1), weights=weight))
-    best_forest = clone(forest).set_params(min_samples_leaf=LEAVES[int(np.argmin(errors))])
-    return fit_with_weights(best_forest, X, y, weight)
-
-
-def _fit_label(fit: Any, estimator: Any, rows: LabelledRows, label: int) -> Any:
-    target = np.ascontiguousarray(rows.targets[:, label])
-    return fit(estimator, rows.X, target, rows.weight)
-
-
-def _fit_pair(estimator: Any, rows: LabelledRows, label: int, other: int) -> Any:
-    """Fit a classifier to which of two labels is above; a number where it is always the same."""
-    # Missing labels make it NaN, which is neither above nor below.
-    lead = rows.targets[:, label] - rows.targets[:, other]
-    differ = (lead > 0) | (lead < 0)
-    is_above = (lead[differ] > 0).astype(np.int64)
-    if len(is_above) == 0:
-        return 0.5
-    if is_above[0] == is_above.max() == is_above.min():
-        return float(is_above[0])
-    rows = rows.only(differ)
-    return fit_with_weights(estimator, rows.X, is_above, rows.weight)
-
-
-def _is_linear(model: Any, n_features: int) -> bool:
-    """Whether a fitted ranker, what it ends in, or all its members are linear in the features."""
-    steps = getattr(model, "steps", None)
-    if steps:
-        return _is_linear(steps[-1][1], n_features)
-    members = getattr(model, "estimators_", None)
-    if members is not None and len(members):
-        return all(_is_linear(member, n_features) for member in members)
-    return np.size(getattr(model, "coef_", ())) == n_features
-
-
-def _items(X: Any, row: IntArray, label: IntArray, n_labels: int) -> Any:
-    n_items, n_features = len(row), X.shape[1]
-    if sp.issparse(X):
-        indicators = sp.csr_matrix(
-            (np.ones(n_items), label, np.arange(n_items + 1)), shape=(n_items, n_labels)
-        )
-        return sp.hstack([X[row], indicators], format="csr")
-    items = np.zeros((n_items, n_features + n_labels))
-    items[:, :n_features] = X[row]
-    items[np.arange(n_items), n_features + label] = 1.0
-    return items
-
-
-class LabelRanker(LabelOrderRanker):
-    r"""Label ranking by any regressor, classifier or ranker of queries.
-
-    - A **regressor** is fitted to the utilities of the labels of each row, defined by ``measure``.
-      For "tau_b" the utility is the Borda share
-
-      .. math:: v_i = \frac{\#\{j : i \succ j\} + \#\{j \neq i : i \sim j\} / 2}{m - 1},
-
-      the share of the other m - 1 labels of the row that are below label i, where ties count one
-      half. The predictions are the scores. A regressor that minimises squared error estimates
-      :math:`E[v_i \mid x]`, whose order is optimal: the pointwise squared loss is
-      order-preserving, and has a regret bound for positional measures with constant
-      :math:`\sqrt 2` ([1]_, Table 2).
-    - A **classifier** with ``predict_proba`` is fitted for each pair of labels to predict which is
-      above ([2]_), on the rows that have both labels untied. The score of label i is
-      :math:`\sum_{j \neq i} \hat P(i \succ j \mid x) / (n_\text{labels} - 1)`, the expected Borda
-      share.
-    - A **ranker of queries**, whose ``fit`` takes ``qid``, is fitted to the labels of each row as
-      the items of a query. The features of an item are those of the row and an indicator for each
-      label, its relevance is the grade. The ranker uses its own loss.
-
-    Parameters
-    ----------
-    estimator : estimator or None, default=None
-        Regressor, classifier or ranker of queries, or a pipeline or search that ends in one. None
-        is ``ExtraTreesRegressor(n_estimators=100)`` with ``min_samples_leaf`` chosen; see Notes.
-        The estimator is cloned.
-    measure : str, Measure, ScoreGeneratingFunction or callable, default="tau_b"
-        Measure that :meth:`score` computes, and that defines the utilities to which regressors are
-        fitted: its own if it is positional, such as ``"ndcg@3"``, else Borda shares. Classifiers
-        learn which label of a pair has the greater utility. Rankers of queries get the grades if
-        the measure is positional, else the levels of the row, with 0 the lowest.
-    target_type : str, default="auto"
-        Form of y: "auto", "utilities", "positions", "orders", "indicator" or "classes"; see
-        :func:`sklearn_rank.preprocessing.label_grades`.
-    voting : {"soft", "hard"}, default="soft"
-        How classifiers of pairs are combined into scores. "soft" averages their probabilities.
-        "hard" counts the labels that a label is more likely above than below, and breaks ties by
-        these averages. No effect on regressors and rankers of queries.
-    n_jobs : int or None, default=None
-        Number of labels or pairs fitted in parallel, and of trees of the default forest. None is
-        1, -1 uses all cores.
-    random_state : int, RandomState or None, default=None
-        Seed of the default forest; an estimator that is passed has its own.
-
-    Attributes
-    ----------
-    estimator_ : estimator
-        The fitted estimator, if a single one ranks all labels: a multi-output regressor without
-        missing labels, or a ranker of queries.
-    estimators_ : list of estimators
-        Otherwise the fitted estimators. Regressors: one for each label. Classifiers: one for each
-        pair i < j of labels, in lexicographic order, whose class 1 is "i is above j". For pairs
-        that have the same order in all rows, the number 0 or 1 instead; for pairs that are ordered
-        in no row, 1/2.
-    reduction_ : {"regression", "pairs", "queries"}
-        How label ranking is reduced to the estimator's task.
-    loss_ : TemplateLoss or None
-        Loss of the scores: pointwise squared for regressors, the loss of the ranker of queries if
-        it has one, None for classifiers.
-    labels_ : ndarray of shape (n_labels,)
-        Labels, in the order of the columns of scores.
-    n_labels_ : int
-        Number of labels.
-    target_type_ : str
-        Form in which ``y`` was read.
-    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
-        Number of features seen in ``fit``, and their names if they are all strings.
-
-    See Also
-    --------
-    sklearn_rank.preprocessing.label_grades : The accepted forms of orders of labels.
-    OrderPreservingLabelRanker : Linear or kernel ranker with a loss calibrated for the measure.
-    GroupRankerAdapter : Boosted trees for rankings of queries.
-
-    Notes
-    -----
-    **Choice of estimator.** The forest is a good default if orders depend on regions of the
-    feature space. With few rows or a linear rule, ``LabelRanker(LogisticRegression())`` is better.
-    The default forest has leaves of at least 1, 5, 20 or 80 rows, or one leaf, which ranks all
-    rows by the mean utilities: the size with the least squared error on the rows that are out of
-    bag, in forests with bootstrap samples. Noisy orders take large leaves. The regret bound
-    requires squared error: it does not hold for regressors of medians or quantiles, or with other
-    losses.
-
-    Soft votes estimate the expected Borda share of each label and order by it. Hard votes follow
-    the majority of each pair, which maximises the expected tau if the majorities have no cycle:
-    they improve forests on data with many labels, and worsen linear classifiers on few labels.
-
-    **Missing labels.** A regressor for a label is fitted to the rows that have the label, and a
-    classifier to the rows that have the pair. No label is imputed.
-
-    **Rows.** Rows whose utilities are undefined, because all labels are tied or only one label is
-    present, are left out, as are rows of weight 0. ``sample_weight`` is passed to the estimator,
-    to rankers of queries as ``query_weight``; an estimator that takes no weights raises an error.
-    A linear ranker of queries would give all rows the same order, and raises an error.
-
-    The time is that of one fit of the estimator for multi-output regressors (about five for the
-    default), of ``n_labels`` fits for other regressors, and of ``n_labels (n_labels - 1) / 2``
-    fits for classifiers. A ranker of queries is fitted to a matrix of ``n_samples n_labels`` rows
-    and ``n_features + n_labels`` features, sparse if ``X`` is.
-
-    References
-    ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds for
-       order-preserving surrogate losses in learning to rank. Machine Learning 93, Section 2 and
-       Table 2.
-    .. [2] Hüllermeier, E., Fürnkranz, J., Cheng, W. and Brinker, K. (2008). Label ranking by
-       learning pairwise preferences. Artificial Intelligence 172.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn_rank import LabelRanker
-    >>> X = [[0.0], [1.0], [2.0], [3.0]]
-    >>> y = ["tea>milk>beer", "tea>milk>beer", "beer>tea>milk", "beer>tea>milk"]
-    >>> ranker = LabelRanker(random_state=0).fit(X, y)
-    >>> ranker.labels_.tolist()
-    ['beer', 'milk', 'tea']
-    >>> ranker.rank([[0.0], [3.0]])
-    array([[3., 2., 1.],
-           [1., 3., 2.]])
-    >>> LabelRanker(LogisticRegression(), voting="hard").fit(X, y).score(X, y)
-    1.0
-    """
-
-    _parameter_constraints = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "voting": [StrOptions({"soft", "hard"})],
-    }
-
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        measure="tau_b",
-        target_type="auto",
-        voting="soft",
-        n_jobs=None,
-        random_state=None,
-    ):
-        store_parameters(locals())
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        sparse = tags.input_tags.sparse
-        tags.input_tags = deepcopy(get_tags(self._base()).input_tags)
-        tags.input_tags.sparse &= sparse
-        return tags
-
-    def _base(self) -> Any:
-        if self.estimator is not None:
-            return self.estimator
-        return ExtraTreesRegressor(100, random_state=self.random_state, n_jobs=self.n_jobs)
-
-    loss_: TemplateLoss | None
-
-    # The estimator checks its own parameters.
-    @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LabelRanker:
-        """Fit the estimator to the orders of the labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
-            Rows, as the estimator takes them.
-        y : array-like, sparse matrix or DataFrame
-            An order of the labels for each row, in the form set by ``target_type``.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows; rows of weight 0 are ignored.
-
-        Returns
-        -------
-        LabelRanker
-            The ranker itself.
-
-        Raises
-        ------
-        TypeError
-            If the estimator is not a regressor, classifier or ranker of queries, or is a
-            classifier without ``predict_proba``.
-        ValueError
-            If ``y`` does not have the form set by ``target_type``, no row has an order, a label
-            occurs in no row with an order, the estimator does not take the weights, or the ranker
-            of queries is linear.
-
-        Warns
-        -----
-        CalibrationWarning
-            If ``measure`` defines no utilities and is not a correlation of whole orders.
-        """
-        with restored_on_error(self):
-            base = self._base()
-            get_measure(self.measure)
-            self.reduction_ = reduction_of(base)
-            X, orders, weight = self._labelled(X, y, sample_weight)
-            if weight is not None:
-                check_takes_weights(base, self.reduction_)
-            rows = self._with_utilities(X, orders, weight)
-            forget(self, "estimator_", "estimators_")
-            if self.reduction_ == "queries":
-                self._fit_queries(base, rows)
-            elif self.reduction_ == "pairs":
-                pairs = combinations(range(self.n_labels_), 2)
-                calls = ((base, rows, *pair) for pair in pairs)
-                self.estimators_ = in_parallel(self.n_jobs, _fit_pair, calls)
-                self.loss_ = None
-            else:
-                self._fit_regressors(base, rows)
-        return self
-
-    def _fit_queries(self, base: Any, rows: LabelledRows) -> None:
-        row, label = np.nonzero(~np.isnan(rows.targets))
-        items = _items(rows.X, row, label, self.n_labels_)
-        query_weight = None if rows.weight is None else rows.weight[row]
-        targets = rows.targets[row, label]
-        model = call_with_metadata(
-            clone(base), "fit", items, targets, qid=row, query_weight=query_weight
-        )
-        if _is_linear(model, items.shape[1]):
-            raise ValueError(
-                f"{base!r} is linear and would give all rows the same order of labels: use "
-                "OrderPreservingLabelRanker(), which has coefficients for each label, or pass a "
-                "ranker of trees, such as GroupRankerAdapter(LGBMRanker())."
-            )
-        self.estimator_, self.loss_ = model, getattr(model, "loss_", None)
-
-    def _fit_regressors(self, base: Any, rows: LabelledRows) -> None:
-        self.loss_ = get_loss("pointwise_squared")
-        observed = ~np.isnan(rows.targets)
-        fit = _fit_forest if self.estimator is None else fit_with_weights
-        estimator = base
-        while isinstance(estimator, BaseSearchCV):
-            estimator = estimator.estimator
-        if observed.all() and get_tags(estimator).target_tags.multi_output:
-            self.estimator_ = fit(base, rows.X, rows.targets, rows.weight)
-            return
-        calls = ((fit, base, rows.only(mask), label) for label, mask in enumerate(observed.T))
-        models = in_parallel(self.n_jobs, _fit_label, calls)
-        if len(models) == 1:
-            (self.estimator_,) = models
-        else:
-            self.estimators_ = models
-
-    def _with_utilities(
-        self, X: Any, orders: LabelOrders, weight: FloatArray | None
-    ) -> LabelledRows:
-        lists, has_utility = utility_lists(type(self).__name__, self.measure, orders, None)
-        utilities = np.full(orders.grades.shape, np.nan)[has_utility]
-        utilities.reshape(-1)[slice(None) if lists.rows is None else lists.rows] = lists.grade
-        absent = np.isnan(utilities).all(axis=0)
-        if absent.any():
-            label = orders.labels.tolist()[int(np.argmax(absent))]
-            raise ValueError(
-                f"The label {label!r} occurs in no row of y with an order: remove the label, or "
-                "add rows that contain it."
-            )
-        rows = LabelledRows(X, orders.grades, weight).only(has_utility)
-        if self.reduction_ != "queries":
-            return replace(rows, targets=utilities)
-        if get_measure(self.measure).positional is not None:
-            return rows
-        # Levels of each row, 0 the lowest; NaN stays.
-        missing = np.isnan(rows.targets)
-        ranks = rankdata(np.where(missing, np.inf, rows.targets), method="dense", axis=1)
-        return replace(rows, targets=np.where(missing, np.nan, ranks - 1.0))
-
-    def _checked_rows(self, X: Any, *, reset: bool) -> Any:
-        """Check number and names of features; regressors and classifiers check the rest."""
-        check_columns(self, X, reset=reset)
-        if self.reduction_ != "queries":
-            return X
-        return check_array(
-            X, dtype=np.float64, accept_sparse="csr", ensure_all_finite=False, estimator=self
-        )
-
-    def _scores(self, X: Any) -> FloatArray:
-        n_labels = self.n_labels_
-        if self.reduction_ == "pairs":
-            return self._pair_scores(X)
-        if self.reduction_ == "queries":
-            row = np.repeat(np.arange(X.shape[0]), n_labels)
-            items = _items(X, row, np.tile(np.arange(n_labels), X.shape[0]), n_labels)
-            scores = scores_with_ids(self.estimator_, items, row)
-        elif hasattr(self, "estimator_"):
-            scores = self.estimator_.predict(X)
-        else:
-            scores = np.column_stack([np.ravel(model.predict(X)) for model in self.estimators_])
-        return np.asarray(scores, dtype=np.float64).reshape(-1, n_labels)
-
-    def _pair_scores(self, X: Any) -> FloatArray:
-        n_labels = self.n_labels_
-        shares, votes = np.zeros((2, num_samples(X), n_labels))
-        pairs = combinations(range(n_labels), 2)
-        for model, (label, other) in zip(self.estimators_, pairs, strict=True):
-            probability = model if isinstance(model, float) else model.predict_proba(X)[:, 1]
-            lead = 2.0 * probability - 1.0
-            shares[:, label] += lead
-            shares[:, other] -= lead
-            votes[:, label] += np.sign(lead)
-            votes[:, other] -= np.sign(lead)
-        shares = (shares / (n_labels - 1) + 1.0) / 2.0
-        return (votes + n_labels - 1) / 2.0 + shares / 3.0 if self.voting == "hard" else shares
-
-
-class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
-    """Linear or kernel label ranking with a loss that is calibrated for a measure.
+class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
+    """Linear label ranking with a loss that is calibrated for a measure.
 
     Each row has an order of the same labels, and is treated as a list whose items are the labels.
     The measure defines utilities v_i of the labels of row i. The scores ``s_i = W x_i + b``, one
@@ -527,18 +81,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         multiple such as ``"10*scale"``, is relative to the curvature of the loss and the variance
         of the features, so that it is comparable across losses, measures and numbers of labels. A
         number, at least 0, is the alpha of the objective. See Notes.
-    kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"} or callable, default="linear"
-        Kernel, as in scikit-learn's kernel methods. "precomputed" takes K(X, X) in place of X.
-        "laplacian", ``exp(-gamma ||x - z||_1)``, suits orders that change at thresholds of single
-        features, for which trees work well and "rbf" does not.
-    gamma : float or None, default=None
-        Parameter of "rbf", "laplacian" and "poly", greater than 0; None is ``1 / n_features``.
-    degree : float, default=3
-        Degree of "poly", at least 1.
-    coef0 : float, default=1
-        Constant term of the "poly" kernel.
-    kernel_params : dict or None, default=None
-        Parameters of a callable kernel.
     fit_intercept : bool, default=True
         Whether to fit the intercepts b, which are not penalised. Losses of score differences
         depend on them, unlike in rankers of queries.
@@ -557,7 +99,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         Maximum number of iterations.
     warm_start : bool, default=False
         Whether ``fit`` starts from the coefficients of the previous fit, if that had the same
-        labels and features. Only for the linear kernel.
+        labels and features.
     n_jobs : int or None, default=None
         Number of threads, on which the result does not depend. None is 1, -1 uses all cores.
     verbose : int, default=0
@@ -572,16 +114,10 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     target_type_ : str
         Form of y that was read.
     coef_ : ndarray of shape (n_labels, n_features)
-        Coefficients W. Only for ``kernel="linear"``.
+        Coefficients W.
     intercept_ : ndarray of shape (n_labels,)
         Intercepts b. Losses of score differences do not determine the sum of coefficients and
         intercepts over labels that are linked by rows; it is set to 0.
-    dual_coef_ : ndarray of shape (n_labels, n_support)
-        Coefficients of the support rows. Only for other kernels.
-    support_ : ndarray of shape (n_support,)
-        Indices of the support rows among the rows of ``fit``. Only for other kernels.
-    X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels, except "precomputed".
     alpha_ : float
         The penalty alpha as a number.
     loss_ : TemplateLoss
@@ -633,9 +169,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     times s. Here s is the mean variance of the features, none counted as more than ten times the
     median of those that vary (the lower one of two), and k_i is the curvature of the loss of row i
     along its standardised utilities z, ``z' (l'(v, z / 2) - l'(v, -z / 2))``. If this is 0,
-    alpha is 1. With a kernel, the features are coordinates in its feature space, as many as the
-    rank of the kernel matrix, s is their plain mean variance, and the factor is a tenth
-    instead of a hundredth.
+    alpha is 1.
 
     *Certificate.* The minimum over b alone is a function of W that is strongly convex with
     constant alpha. ``lower_bound_`` is its value at W, computed by a few further steps in b alone,
@@ -643,8 +177,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     *Cost.* A step takes an evaluation of the loss and two products with X for all labels, and the
     same again for each conjugate-gradient iteration; squared losses without missing labels take
-    one step. In addition to X, memory is a few arrays of shape (n_samples, n_labels). Kernels
-    require a factorisation of the kernel matrix, O(n r^2) time and O(n r) memory for rank r.
+    one step. In addition to X, memory is a few arrays of shape (n_samples, n_labels).
 
     References
     ----------
@@ -670,10 +203,14 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     _parameter_constraints = {
         "loss": LOSS_CONSTRAINTS,
-        "kernel": [StrOptions({"linear", "rbf", "laplacian", "poly", "precomputed"}), callable],
+        "measure": MEASURE_CONSTRAINTS,
+        "target_type": [StrOptions(set(TARGET_TYPES))],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
     }
 
+    labels_: AnyArray
+    n_labels_: int
+    target_type_: str
     alpha_: float
     probability_: str | None
 
@@ -684,11 +221,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         measure="tau_b",
         target_type="auto",
         alpha="scale",
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        kernel_params=None,
         fit_intercept=True,
         solver="auto",
         eta=None,
@@ -699,6 +231,13 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         verbose=0,
     ):
         store_parameters(locals())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        # Sparse rows with one class each need a word more: see _labelled.
+        tags.input_tags.sparse &= self.target_type != "auto"
+        return tags
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -749,36 +288,48 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             self._warn_of_unlinked(orders.known[has_utility])
             taken = np.flatnonzero(check_sample_weight(sample_weight, data[0]))[has_utility]
             X = X if has_utility.all() else X[has_utility]
-            if self.kernel == "precomputed":
-                X = X[:, taken]
             loss = self._loss(lists, taken)
             choose_method(loss, self.solver)
-            kernel = kernel_of(self)
-            design: Any = as_design(X) if kernel is None else kernel.design(X)
-            problem = self._problem(design, lists, loss)
+            problem = self._problem(as_design(X), lists, loss)
             start = self._start(problem, last_fit)
             solve = partial(solve_linear, method=self.solver)
             solution = ridge_solution(self, problem, start, data, solve=solve)
-            coef, self.intercept_ = solution.coef, solution.intercept
-            forget(self, "coef_", "dual_coef_", "support_", "X_fit_")
-            if kernel is None:
-                self.coef_ = coef
-            else:
-                support, dual_coef = kernel.expansion(coef.T)
-                self.dual_coef_ = np.ascontiguousarray(dual_coef.T)
-                self.support_ = taken[support]
-                if not kernel.is_precomputed:
-                    self.X_fit_ = X[support]
+            self.coef_, self.intercept_ = solution.coef, solution.intercept
             self.loss_ = loss
             self.n_rows_ = lists.n_lists
             self.probability_ = _probability(loss, lists)
         return self
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
-        X = super()._checked_rows(X, reset=reset)
-        if reset:
-            check_kernel_shape(self, X)
-        return X
+        refuse_blocked(self, X)
+        return self._validated(X, reset=reset)
+
+    def _labelled(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, LabelOrders, FloatArray | None]:
+        """Check the arguments of ``fit``, and store the labels; weights of 1 are None."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y"
+                " is None."
+            )
+        X = self._checked_rows(X, reset=True)
+        check_consistent_length(X, y)
+        weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+        rows = np.flatnonzero(weight)
+        if len(rows) < len(weight):
+            X, y, weight = rows_at(X, rows), rows_at(y, rows), weight[rows]
+        with rows_numbered(rows):
+            orders = read_label_orders(y, self.target_type)
+        if issparse(X) and self.target_type == "auto" and orders.target_type == "classes":
+            raise ValueError(
+                "X is sparse and y has one class per row, as a classifier takes them, but"
+                f" {type(self).__name__} predicts a score for each label: if that is meant, pass"
+                ' target_type="classes".'
+            )
+        self.labels_, self.n_labels_ = orders.labels, len(orders.labels)
+        self.target_type_ = orders.target_type
+        return X, orders, None if np.all(weight == 1.0) else weight
 
     def _warn_of_unlinked(self, observed: BoolArray) -> None:
         components = _label_components(observed)
@@ -813,9 +364,8 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         weighted = with_query_weight(lists, 1 / weights_of(lists).sum())
         of_rows = LossOnLists(loss, weighted, count_threads(self.n_jobs))
         scales = column_scales(design, lists.query_weight)
-        if self.kernel == "linear":
-            warn_of_scales(self, scales, sparse=not design.is_dense)
-        self.alpha_ = label_alpha(self, scales, of_rows)
+        warn_of_scales(self, scales, sparse=not design.is_dense)
+        self.alpha_ = self._alpha(scales, of_rows)
         shifted = None
         if loss.is_translation_invariant:
             observed = np.zeros((lists.n_lists, self.n_labels_), dtype=bool)
@@ -831,8 +381,18 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             shifted=shifted,
         )
 
+    def _alpha(self, scales: FloatArray, loss: LossOnLists) -> float:
+        factor = relative_alpha(self.alpha)
+        if factor is None:
+            return float(self.alpha)
+        # On six sets of label rankings values from a tenth to 3 times a hundredth of the curvature
+        # did best, for squared and logistic losses of items and of pairs.
+        curvature = float(list_curvatures(loss).sum()) / self.n_labels_
+        scale = curvature * _typical(scales**2)
+        return factor * (0.01 * scale if 0.0 < scale < np.inf else 1.0)
+
     def _start(self, problem: LabelProblem, last_fit: dict[str, Any]) -> FloatArray | None:
-        if not self.warm_start or self.kernel != "linear" or "coef_" not in last_fit:
+        if not self.warm_start or "coef_" not in last_fit:
             return None
         same = np.array_equal(last_fit["labels_"], self.labels_)
         if not same or last_fit["coef_"].shape[1] != problem.n_features:
@@ -840,7 +400,103 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         return problem.parameters(last_fit["coef_"], last_fit["intercept_"])
 
     def _scores(self, X: Any) -> FloatArray:
-        return fitted_scores(self, slice(None)).scores(X) + self.intercept_
+        return as_design(X).scores(self.coef_.T) + self.intercept_
+
+    def label_grades(self, y: Any) -> FloatArray:
+        """Convert orders of labels to grades, the ``y_true`` of measures.
+
+        Parameters
+        ----------
+        y : array-like, sparse matrix or DataFrame
+            Orders of the same labels, in the same form as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Grades, with columns in the order of :attr:`labels_`. A greater grade is nearer to the
+            top, NaN is a missing label.
+        """
+        check_is_fitted(self)
+        return read_label_orders(y, self.target_type_, self.labels_).grades
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict scores of the labels; a greater score is nearer to the top.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Scores, with columns in the order of :attr:`labels_`. They order the labels of one row;
+            scores of different rows need not be comparable.
+        """
+        check_is_fitted(self)
+        return self._scores(self._checked_rows(X, reset=False))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Predict scores of the labels; the same as :meth:`predict`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Scores.
+        """
+        return self.predict(X)
+
+    def rank(self, X: Any) -> FloatArray:
+        """Predict the positions of the labels, 1 at the top.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Positions from 1, the top, with columns in the order of :attr:`labels_`. Tied labels
+            get the mean of their positions.
+        """
+        scores = self.predict(X)
+        rows = np.repeat(np.arange(len(scores)), scores.shape[1])
+        return rank_positions(scores.ravel(), qid=rows).reshape(scores.shape)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean over the rows of the measure set by the parameter ``measure``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like, sparse matrix or DataFrame
+            Orders of the same labels, in the same form as in ``fit``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row in the mean.
+
+        Returns
+        -------
+        float
+            Mean over the rows; greater is better.
+
+        Raises
+        ------
+        ScorerSetupError
+            If the measure does not apply to the grades, such as a measure of two classes for more
+            grades.
+        """
+        scores = self.predict(X)
+        measure = get_measure(self.measure)
+        lists = scored_labels(measure, y, scores, self.label_grades, sample_weight=sample_weight)
+        value = measure.of_lists(lists)
+        return float(value if measure.greater_is_better else -value)
 
     @property
     def predict_proba(self) -> Callable[[Any], FloatArray]:
@@ -908,3 +564,89 @@ def _label_components(observed: BoolArray) -> IntArray:
     counts = observed.astype(np.float64)
     _, components = csgraph.connected_components(counts.T @ counts, directed=False)
     return components
+
+
+def _typical(curvature: FloatArray) -> float:
+    """Mean over features, none counted as more than ten times the median of those that vary.
+
+    The lower one of two medians, which a second feature in large units does not move.
+    """
+    varying = curvature[curvature > 0]
+    if not len(varying):
+        return 0.0
+    median = np.quantile(varying, 0.5, method="lower")
+    return float(np.minimum(curvature, 10.0 * median).mean())
+
+
+def utility_lists(
+    name: str, measure: Any, orders: LabelOrders, weight: FloatArray | None
+) -> tuple[Lists, BoolArray]:
+    """Lists of the labels of rows with their utilities, and which rows have them."""
+    has_labels: BoolArray = np.logical_or.reduce(orders.known, axis=1)
+    if not has_labels.all():
+        # A row without labels has no list.
+        orders = LabelOrders(orders.grades[has_labels], orders.labels, orders.target_type)
+        weight = None if weight is None else weight[has_labels]
+        lists, has_utility = utility_lists(name, measure, orders, weight)
+        rows = has_labels.copy()
+        rows[has_labels] = has_utility
+        return lists, rows
+    measure = get_measure(measure)
+    if measure.positional is not None:
+        warn_if_not_positional(measure)
+        orders = _check_grades(name, measure, orders)
+    elif not measure.compares_pairs:
+        warn(
+            f"{measure.name} defines no utilities of labels, so the Borda share is learned "
+            "instead, which suits measures of whole orders such as 'tau_b': pass a measure with "
+            "utilities, such as 'ndcg' or 'precision@1'.",
+            CalibrationWarning,
+        )
+    lists = orders.lists(weight)
+    if measure.kind == "binary" and measure.positional is not None:
+        lists = lists.with_labels(lists.labels > 0)
+    utilities = label_utilities(measure, lists)
+    has_utility = ~np.isnan(utilities[lists.offsets[:-1]])
+    if not np.any(utilities > 0):
+        raise ValueError(
+            f"No row of y has a label of positive utility for {measure.name} (all labels of each "
+            "row are tied, or each row has one label): check y and target_type."
+        )
+    lists = lists.with_labels(utilities)
+    if has_utility.all():
+        return lists, has_utility
+    orders = LabelOrders(orders.grades[has_utility], orders.labels, orders.target_type)
+    utilities = utilities[lists.to_items(has_utility)]
+    weight = None if weight is None else weight[has_utility]
+    return orders.lists(weight).with_labels(utilities), has_utility
+
+
+def _check_grades(name: str, measure: Measure, orders: LabelOrders) -> LabelOrders:
+    grades = orders.grades
+    if measure.kind == "binary":
+        check_two_grades(measure, grades)
+        least = 1.0 if measure.rel is None else measure.rel
+        grades = np.where(np.isnan(grades), np.nan, grades >= least)
+        return LabelOrders(grades, orders.labels, orders.target_type)
+    low = grades < measure.label_type(name="y").lowest
+    if low.any():
+        row, column = np.argwhere(low)[0].tolist()
+        raise ValueError(
+            f"y is {grades[row, column]:g} in row {row} for label "
+            f"{orders.labels.tolist()[column]!r}, but {measure.name} needs relevances of at "
+            "least 0: shift them, or pass target_type='positions' if 1 is the top."
+        )
+    check_gains(name, measure, grades[~np.isnan(grades)])
+    return orders
+
+
+def label_utilities(measure: Any, lists: Lists) -> FloatArray:
+    """Utilities of labels, whose order is the one to learn. Shape (n,)."""
+    measure = get_measure(measure)
+    if measure.positional is not None:
+        return utilities_of(measure, lists)
+    below = lists.lengths[lists.list_of] - rank_positions(lists.grade, qid=lists.list_of)
+    with np.errstate(invalid="ignore"):
+        shares = below / lists.to_items(lists.lengths - 1.0)
+    constant = lists.largest(lists.grade) == -lists.largest(-lists.grade)
+    return np.where(lists.to_items(constant), np.nan, shares)

@@ -334,18 +334,8 @@ SCALE = "scale"
 # 1 to 10 times it most often (benchmarks/results/query_rankers.csv).
 SHARE = 0.1
 
-# The same for labels, each with coefficients of its own. On six sets of label rankings values from
-# a tenth to 3 times it did best, for squared and logistic losses of items and of pairs. With
-# coordinates of a kernel, as many as rows as a rule, ten times it did best for "rbf" with its
-# default gamma, by .02 in tau; for smoother kernels it did itself, by .006.
-LABEL_SHARE, KERNEL_LABEL_SHARE = 0.01, 0.1
-
 # Where along the utilities the slope of the loss is taken: losses with a margin have none at 0.
 STEP = 0.5
-
-# How many times the median curvature of the features one of them counts at most, so that features
-# of about equal scales count as they are.
-LARGEST_PART = 10.0
 
 # Variance of a feature in a list that rounding explains, relative to the mean square.
 LOST = 64 * float(np.finfo(np.float64).eps)
@@ -384,24 +374,12 @@ def scaled_penalties(sums: FloatArray, curvature: float, weight: float) -> Float
     return np.where((penalties > 0) & (penalties < np.inf), penalties, 1.0)
 
 
-def _typical(curvature: FloatArray) -> float:
-    """Mean over features, none counted as more than ten times the median of those that vary.
-
-    The lower one of two medians, which a second feature in large units does not move.
-    """
-    varying = curvature[curvature > 0]
-    if not len(varying):
-        return 0.0
-    median = np.quantile(varying, 0.5, method="lower")
-    return float(np.minimum(curvature, LARGEST_PART * median).mean())
-
-
 def feature_curvature(items: Design, loss: LossOnLists) -> tuple[FloatArray, float]:
     """Curvature of the loss in the coefficient of each feature, and along the utilities.
 
     The sums of :func:`_variances` with the curvature along the utilities as factor, and its sum.
     """
-    curvatures = _curvatures(loss)
+    curvatures = list_curvatures(loss)
     return _variances(items, loss.lists, curvatures), float(curvatures.sum())
 
 
@@ -411,19 +389,7 @@ def curvature_at_0(items: Design, loss: LossOnLists) -> tuple[FloatArray]:
     return (_variances(items, loss.lists, loss.lists.totals(curvature))[0],)
 
 
-def label_alpha(estimator: Any, scales: FloatArray, loss: LossOnLists) -> float:
-    factor, is_kernel = relative_alpha(estimator.alpha), estimator.kernel != "linear"
-    if factor is None:
-        return float(estimator.alpha)
-    share = KERNEL_LABEL_SHARE if is_kernel else LABEL_SHARE
-    variances = scales**2
-    curvature = float(_curvatures(loss).sum()) / estimator.n_labels_
-    # Coordinates of a kernel differ in length by their nature.
-    scale = curvature * (float(variances.mean()) if is_kernel else _typical(variances))
-    return factor * (share * scale if 0.0 < scale < np.inf else 1.0)
-
-
-def _curvatures(loss: LossOnLists) -> FloatArray:
+def list_curvatures(loss: LossOnLists) -> FloatArray:
     """Curvature of the loss of each list along its standardised utilities."""
     lists = loss.lists
     standard = standardised_utilities(lists)

@@ -691,9 +691,6 @@ def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
 # Bytes of a kernel matrix that is computed at once, at most, and else by the columns needed.
 MOST_AT_ONCE = 2**30
 
-# Positive definite kernels that are 1 at distance 0.
-OF_DISTANCES = ("rbf", "laplacian")
-
 
 class KernelMap:
     def __init__(self, estimator: Any) -> None:
@@ -737,7 +734,7 @@ class KernelMap:
             factor = factorise_kernel(
                 lambda i: self.values(points, points[i : i + 1])[:, 0], self.diagonal(points)
             )
-        if self.kernel not in OF_DISTANCES:
+        if self.kernel != "rbf":
             check_definite(
                 factor,
                 lambda part: (
@@ -762,7 +759,7 @@ class KernelMap:
         if callable(self.kernel):
             points = (X[i : i + 1] for i in range(X.shape[0]))
             return np.array([self.values(point, point)[0, 0] for point in points])
-        if self.kernel in OF_DISTANCES:
+        if self.kernel == "rbf":
             return np.ones(X.shape[0])
         gamma = self.params.get("gamma") or 1.0 / X.shape[1]
         inner = gamma * as_design(X).squared_norms() + self.params.get("coef0", 1.0)
@@ -868,13 +865,13 @@ def store_scores(estimator: Any, function: ScoreFunction, rows: TwoClasses) -> N
     vars(estimator).update(function.attributes(rows.taken, rows.direction))
 
 
-def fitted_scores(estimator: Any, outputs: Any = 0) -> ScoreFunction:
-    """Score function of one or all outputs of an estimator, from its fitted attributes."""
+def fitted_scores(estimator: Any) -> ScoreFunction:
+    """Score function of an estimator, from its fitted attributes."""
     kernel = kernel_of(estimator)
     if kernel is None:
-        return LinearScores(estimator.coef_[outputs].T)
+        return LinearScores(estimator.coef_[0])
     rows = None if kernel.is_precomputed else estimator.X_fit_
-    return KernelScores(kernel, estimator.dual_coef_[outputs].T, estimator.support_, rows)
+    return KernelScores(kernel, estimator.dual_coef_[0], estimator.support_, rows)
 
 
 # Tolerance of the fits to folds.

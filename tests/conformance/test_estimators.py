@@ -16,7 +16,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.ensemble import ExtraTreesRegressor, StackingClassifier
+from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
@@ -79,7 +79,6 @@ TRANSFORMERS = [QueryNormalizer()]
 FOR_CHECKS = {
     "AccuracyAtTopRankerCV": {"Cs": 2, "cv": 2},
     "GroupRankerAdapter": {"estimator": LGBMRanker(n_estimators=2, n_jobs=1, verbosity=-1)},
-    "LabelRanker": {"estimator": ExtraTreesRegressor(5, random_state=0)},
     "OrderPreservingRankerCV": {"alphas": (10.0, 0.1), "cv": 2},
     "RankBoostRanker": {"n_estimators": 10},
     "RankEnsemble": {"estimators": [("svm", RankSVM(tol=0.1)), ("loss", OrderPreservingRanker())]},

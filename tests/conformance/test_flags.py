@@ -89,9 +89,6 @@ CALLS = {
     bounds.auc_margin_bound: lambda **flag: bounds.auc_margin_bound(
         [0.5], [0.5], 0.1, **MARGINS, **flag
     ),
-    datasets.load_label_ranking: lambda **flag: datasets.load_label_ranking(
-        BytesIO(b"f1,L1,L2\n1,2,1\n"), **flag
-    ),
     datasets.load_letor: lambda **flag: datasets.load_letor(BytesIO(b"1 qid:1 1:2\n"), **flag),
     datasets.letor_to_parquet: lambda **flag: as_parquet(b"1 qid:1 1:2\n", **flag),
     datasets.join_qrels: lambda **flag: datasets.join_qrels(

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank import (
-    LabelRanker,
+    OrderPreservingLabelRanker,
     OrderPreservingRanker,
     RankEnsemble,
     RankSVM,
@@ -100,7 +100,7 @@ FITTED = [
         type(ranker): ranker
         for ranker in reversed(BIPARTITE_RANKERS + META_RANKERS + QUERY_RANKERS + LABEL_RANKERS)
     }.values(),
-    LabelRanker(target_type="classes"),
+    OrderPreservingLabelRanker(target_type="classes"),
     RankEnsemble([("svm", RankSVM())], weights="fitted", cv=2),
     BoundSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}),
     QueryNormalizer(),
@@ -110,7 +110,7 @@ ONE_OF_EACH_FAMILY = [
     TopPushRanker(),
     TopFocusedRanker(),
     OrderPreservingRanker(),
-    LabelRanker(),
+    OrderPreservingLabelRanker(),
     RankEnsemble([("svm", RankSVM())]),
 ]
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils._param_validation import InvalidParameterError
 
-from sklearn_rank import LabelRanker, TopFocusedRanker
+from sklearn_rank import TopFocusedRanker
 from sklearn_rank._sklearn_compat import Interval
 from sklearn_rank.datasets import make_label_ranking, make_subset_ranking
 from tests.catalogue import BIPARTITE_RANKERS, LABEL_RANKERS, META_RANKERS, QUERY_RANKERS
@@ -54,7 +54,7 @@ CASES = [
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("ranker", "name"), CASES)
 def test_odd_numbers(ranker, name):
-    base = LogisticRegression() if isinstance(ranker, LabelRanker | TopFocusedRanker) else None
+    base = LogisticRegression() if isinstance(ranker, TopFocusedRanker) else None
     (X, y), ids = data_of(ranker)
     for value in (*NO_NUMBERS, *OUT_OF_RANGE):
         ranker = clone(ranker)

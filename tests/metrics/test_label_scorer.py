@@ -30,10 +30,9 @@ from sklearn_rank import OrderPreservingLabelRanker
 from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.metrics import get_measure, get_scorer, roc_auc_score, tau_b_score
 from sklearn_rank.model_selection import make_bound_scorer
-from sklearn_rank.rankers._list_base import LabelOrderRanker
 
 
-class LeastSquares(LabelOrderRanker):
+class LeastSquares(OrderPreservingLabelRanker):
     """Ridge regression of the share of labels below, missing ones at a half."""
 
     def __init__(self, alpha=1.0, *, target_type="auto", measure="tau_b"):

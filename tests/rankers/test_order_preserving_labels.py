@@ -1,4 +1,4 @@
-"""The linear and kernel ranker of labels: its problem, certificate and probabilities."""
+"""The linear ranker of labels: its problem, certificate and probabilities."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank import OrderPreservingLabelRanker
@@ -182,52 +181,20 @@ def test_an_unfinished_fit_warns():
 
 def test_rows_without_an_order_teach_nothing():
     X, y = data(n=30)
-    without = ranker(kernel="rbf").fit(X[5:], y[5:])
+    without = ranker().fit(X[5:], y[5:])
     y[:5] = 1.0
     y[3, 1:] = np.nan
-    fitted = ranker(kernel="rbf").fit(X, y)
+    fitted = ranker().fit(X, y)
     assert fitted.n_rows_ == 25
     np.testing.assert_allclose(fitted.predict(X), without.predict(X), atol=1e-10)
-    np.testing.assert_array_equal(fitted.support_, without.support_ + 5)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_sparse_rows_of_any_mean(kernel):
+def test_sparse_rows_of_any_mean():
     X, y = data(missing=0.4)
     X[:, 0] = 7.0 * (X[:, 0] > 2)
-    dense = ranker(kernel=kernel, tol=1e-9).fit(X, y)
-    sparse = ranker(kernel=kernel, tol=1e-9).fit(sp.csr_array(X), y)
+    dense = ranker(tol=1e-9).fit(X, y)
+    sparse = ranker(tol=1e-9).fit(sp.csr_array(X), y)
     np.testing.assert_allclose(sparse.predict(sp.csr_array(X)), dense.predict(X), atol=1e-5)
-    assert sp.issparse(sparse.X_fit_) if kernel == "rbf" else True
-
-
-def test_kernels():
-    X, y = data()
-    weight = np.arange(len(X)) % 3
-    rbf = ranker(kernel="rbf", gamma=0.1, tol=1e-9).fit(X, y, sample_weight=weight)
-    matrix = rbf_kernel(X, gamma=0.1)
-    given = ranker(kernel="precomputed", tol=1e-9).fit(matrix, y, sample_weight=weight)
-    np.testing.assert_allclose(given.predict(matrix), rbf.predict(X), atol=1e-7)
-    own = ranker(kernel=lambda a, b: a @ b, alpha=0.01, tol=1e-9).fit(X, y)
-    linear = ranker(alpha=0.01, tol=1e-9).fit(X, y)
-    np.testing.assert_allclose(own.predict(X), linear.predict(X), atol=1e-6)
-    assert not hasattr(own, "coef_")
-    assert not hasattr(own.set_params(kernel="linear").fit(X, y), "dual_coef_")
-    assert rbf.dual_coef_.shape == (4, len(rbf.support_))
-    assert np.all(weight[rbf.support_] > 0)
-    with pytest.raises(ValueError, match="square kernel matrix"):
-        ranker(kernel="precomputed").fit(X, y)
-
-
-@pytest.mark.parametrize("at_once", [2**30, 200])
-def test_laplacian_kernel(at_once, monkeypatch):
-    monkeypatch.setattr("sklearn_rank.rankers._two_classes.MOST_AT_ONCE", at_once)
-    X, y = data()
-    matrix = laplacian_kernel(X, gamma=0.1)
-    given = ranker(kernel="precomputed", tol=1e-9).fit(matrix, y).predict(matrix)
-    for rows in (X, sp.csr_array(X)):
-        fitted = ranker(kernel="laplacian", gamma=0.1, tol=1e-9).fit(rows, y)
-        np.testing.assert_allclose(fitted.predict(rows), given, atol=1e-7)
 
 
 # -------------------------------------------------------------------- measures, losses and limits

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from measuring import data_directory
 from scipy.stats import kendalltau
 from sklearn.model_selection import RepeatedKFold
-
-from sklearn_rank.datasets import load_label_ranking
 
 SETS = ("bodyfat", "glass", "housing", "iris", "vowel", "wine")
 FOLDS, REPEATS, SEED = 10, 5, 42
@@ -18,7 +17,9 @@ FOLDS, REPEATS, SEED = 10, 5, 42
 def rows_of(name):
     """Read features and positions of labels, 1 is the top."""
     path = data_directory() / "label_ranking" / f"lr_{name}.csv.gz"
-    return load_label_ranking(path, return_X_y=True)
+    table = pd.read_csv(path)
+    ranks = table.columns.str.startswith("rank")
+    return table.loc[:, ~ranks].to_numpy(float), table.loc[:, ranks].to_numpy(float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,24 +4,20 @@ from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
-from lightgbm import LGBMRanker
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
-    ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import GroupRankerAdapter, LabelRanker, OrderPreservingLabelRanker
-from sklearn_rank.calibration import utility
-from sklearn_rank.losses import boosting_objective
+from sklearn_rank import OrderPreservingLabelRanker
 
 # ------------------------------------------------------------------------------------- baselines
 
@@ -76,8 +72,6 @@ BASELINES = {
 
 # ----------------------------------------------------------------------------------- our rankers
 
-GAMMAS = (0.03, 0.1, 0.3, 1.0, 3.0)  # over the number of features
-ALPHAS = ("scale", "10*scale", "100*scale")
 LINEAR_ALPHAS = ("0.1*scale", "scale", "3*scale", "10*scale", "30*scale")
 INNER = KFold(3, shuffle=True, random_state=0)
 
@@ -104,33 +98,22 @@ def searched(fold, ranker, grid):
     return scores, [str(value) for value in search.best_params_.values()]
 
 
-def kernel(fold, name, **parameters):
-    """A kernel ranker with gamma and alpha chosen."""
-    grid = {"alpha": ALPHAS, "gamma": [factor / fold.X.shape[1] for factor in GAMMAS]}
-    return searched(fold, OrderPreservingLabelRanker(kernel=name, **parameters), grid)
-
-
 def by(fold, estimator):
-    """Any estimator as a ranker of labels."""
-    return fitted(fold, LabelRanker(clone(estimator), target_type="positions")), None
-
-
-def by_default(fold):
-    """The default ranker of labels."""
-    return fitted(fold, LabelRanker(target_type="positions", random_state=0)), None
+    """A regression of the shares of labels below, of each label on the rows that have it."""
+    positions = fold.positions
+    known = ~np.isnan(positions)
+    n_labels = known.sum(axis=1, keepdims=True)
+    shares = (n_labels - rankdata(positions, axis=1, nan_policy="omit")) / (n_labels - 1)
+    if known.all():
+        return clone(estimator).fit(fold.X, shares).predict(fold.X_test), None
+    columns = [
+        clone(estimator).fit(fold.X[rows], share[rows]).predict(fold.X_test)
+        for rows, share in zip(known.T, shares.T, strict=True)
+    ]
+    return np.column_stack(columns), None
 
 
 TREES = ExtraTreesRegressor(100, random_state=0)
-BOOSTED = GroupRankerAdapter(
-    LGBMRanker(
-        objective=boosting_objective("pairwise_squared", utility=partial(utility, "spearman")),
-        n_estimators=300,
-        min_child_samples=5,
-        n_jobs=1,
-    ),
-    measure="spearman",
-)
-LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 LINEAR = {
     "linear": linear,
     **{
@@ -144,13 +127,7 @@ OURS = {
         searched, ranker=OrderPreservingLabelRanker(), grid={"alpha": LINEAR_ALPHAS}
     ),
     "extra trees": partial(by, estimator=TREES),
-    "extra trees, leaves chosen": by_default,
     "constant order": partial(by, estimator=DummyRegressor()),
-    "logistic pairs": partial(by, estimator=LOGISTIC),
-    "rbf kernel": partial(kernel, name="rbf", loss="pointwise_squared"),
-    "laplacian kernel": partial(kernel, name="laplacian", loss="pointwise_squared"),
-    "extra trees, pairs": partial(by, estimator=ExtraTreesClassifier(100, random_state=0)),
-    "boosted queries": partial(by, estimator=BOOSTED),
 }
 
 
@@ -198,41 +175,30 @@ HIDDEN = {
     ),
     "linear regression, expected positions": partial(by_known_label, estimator=LinearRegression),
     **LINEAR,
-    "logistic pairs": OURS["logistic pairs"],
     "extra trees, complete rows": partial(complete_rows, method=OURS["extra trees"]),
     "extra trees, filled": partial(filled, estimator=EXTRA_TREES),
     "extra trees, expected positions": partial(by_known_label, estimator=EXTRA_TREES),
-    **{name: OURS[name] for name in ("extra trees", "extra trees, leaves chosen")},
+    "extra trees": OURS["extra trees"],
     "constant order": OURS["constant order"],
     "extra trees, 3 rows a leaf": partial(by, estimator=EXTRA_TREES(min_samples_leaf=3)),
-    "laplacian kernel": OURS["laplacian kernel"],
 }
 METHODS = {False: BASELINES | OURS, True: HIDDEN}
 
 FORESTS = ("forest of all labels", "forest per label", "forest per pair", "forest per pair, votes")
-REGRESSION, LEAVES = "linear regression", "extra trees, leaves chosen"
+REGRESSION = "linear regression"
 # What is compared, by question: name of b, a, and b; or several, of which b is the best in a set.
 PAIRS = {
     False: {
-        "Linear": [
-            (REGRESSION, a, REGRESSION) for a in ("linear", "linear, ranknet", "logistic pairs")
-        ],
-        "Trees and kernels": [
-            ("best forest", a, FORESTS)
-            for a in ("extra trees", "laplacian kernel", "rbf kernel", "boosted queries")
-        ],
-        "Leaves": [(b, LEAVES, b) for b in ("extra trees", "constant order")],
+        "Linear": [(REGRESSION, a, REGRESSION) for a in ("linear", "linear, ranknet")],
+        "Trees": [("best forest", "extra trees", FORESTS)],
         "Losses": [(b, "linear", b) for b in LINEAR if b != "linear"],
     },
     True: {
         "Linear": [
             (b, a, b)
-            for a in ("linear", "linear, ranknet", "logistic pairs")
+            for a in ("linear", "linear, ranknet")
             for b in (f"{REGRESSION}, complete rows", f"{REGRESSION}, expected positions")
         ],
-        "Trees": [
-            (b, "extra trees", b) for b in HIDDEN if b.startswith("extra trees,") and b != LEAVES
-        ],
-        "Leaves": [(b, LEAVES, b) for b in ("extra trees", "constant order")],
+        "Trees": [(b, "extra trees", b) for b in HIDDEN if b.startswith("extra trees,")],
     },
 }
