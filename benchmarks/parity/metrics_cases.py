@@ -266,14 +266,6 @@ def accumulator_cases():
             f"metrics Accumulator {name}, queries",
             partial(accumulated, name, y, np.round(score), qid=i.qid),
         )
-        yield (
-            f"metrics Accumulator {name}, few items",
-            partial(accumulated, name, y, score, {"max_items": 12}),
-        )
-        yield (
-            f"metrics Accumulator {name}, bounds",
-            partial(accumulated, name, y, score, {"max_items": 12, "overflow": "bounds"}),
-        )
     yield "metrics Accumulator merged", merged
     yield from i.refusals("metrics Accumulator", metrics.Accumulator, measure="auc")
     update = metrics.Accumulator("ndcg@10").update
@@ -293,7 +285,7 @@ def accumulated(name, y, score, parameters=None, **more):
     for rows in (slice(0, 25), slice(25, 40), slice(40, None)):
         accumulator.update(y[rows], score[rows], **{k: v[rows] for k, v in more.items()})
         seen.append(repr(accumulator))
-    return seen, accumulator, attempts(accumulator, "result", "bounds", "query_values", "table")
+    return seen, accumulator, attempts(accumulator, "result", "query_values", "table")
 
 
 def attempts(value, *names):

@@ -3,9 +3,9 @@
     python benchmarks/scale/run.py metrics|workers [--write] [--data FOLDER]
 
 "metrics": the AUC of n rows (float64 scores, labels of one byte) in memory and by ``Accumulator``,
-which reads the same files in batches of a million rows; "accumulator of 1e6" has
-``max_items=1e6``. "workers": ``roc_auc_score`` of dask arrays whose chunks are read from files by
-the workers, on ``LocalCluster``s of one and two processes of one thread.
+which reads the same files in batches of a million rows. "workers": ``roc_auc_score`` of dask
+arrays whose chunks are read from files by the workers, on ``LocalCluster``s of one and two
+processes of one thread.
 
 Every figure is of a fresh process with one thread in every library. "sec" is wall time, "CPU s"
 that of the process and all below it, and "load" the load average of the machine at the end of the
@@ -42,7 +42,7 @@ from measuring import (
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from inputs import BLOCK, flat_files
 
-WAYS = ("in memory", "files, in memory", "accumulator", "accumulator of 1e6")
+WAYS = ("in memory", "files, in memory", "accumulator")
 DEFAULT_ROWS = {"metrics": ("1e5", "1e6", "1e7", "1e8"), "workers": ("5e7",)}
 
 COST = [
@@ -126,11 +126,6 @@ def metrics(request):
         "files, in memory": lambda: roc_auc_score(*map(np.load, paths)),
         "accumulator": lambda: Accumulator.from_batches(batches_of(paths), "auc").result(),
     }
-    if way not in calls:
-        most = int(float(way.removeprefix("accumulator of ")))
-        calls[way] = lambda: Accumulator.from_batches(
-            batches_of(paths), "auc", max_items=most
-        ).result()
     roc_auc_score([0, 1], [0.0, 1.0])
     best = None
     if request["bound"]:

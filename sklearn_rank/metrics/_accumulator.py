@@ -1,22 +1,15 @@
-"""Accumulator: a measure of data in batches, or of parts on several machines.
-
-With limited room the rows are counted in bins of neighbouring scores, and read again for the bins
-that count: see ``_ranges``.
-"""
+"""Accumulator: a measure of data in batches, or of parts on several machines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from math import inf
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from .._lists import ScoredLists
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_choice, check_count
+from .._validation import check_choice
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
 from ._of_collections import (
@@ -24,338 +17,8 @@ from ._of_collections import (
     KeptRows,
     KeptValues,
     read_part,
-    value_of_rows,
 )
-from ._ranges import Cells, ScoreTable, SingleWeights, is_additive
-
-# The sign, the exponent and 6 more bits of a score make a bin at first.
-ROOT_BITS = 18
-# Bins into which a bin that is too large is divided, as a power of 2.
-NODE_BITS = 14
-
-# Rows that are counted at once.
-CHUNK = 2**16
-
-# What happens to the rows of a bin, beside those of the kernels: they count no more.
-COUNT, TAKE, REST, DONE = -1, -2, -3, -4
-
-# Entries that are no bins: rows that are kept now, and rows whose order has been seen.
-KEPT, SEEN = -1, -2
-
-_ENDS = (np.iinfo(np.int64).max, np.iinfo(np.int64).min)
-
-
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """Bins that hold rows, by ascending score."""
-
-    low: IntArray  # (n,): Lowest code of a row of each
-    high: IntArray  # (n,): Highest code
-    mass: FloatArray  # (n, 2): Weights of the negatives and of the positives of each
-    n_rows: IntArray  # (n,): Number of rows of each, or fewer where equal rows came as one
-    bin: IntArray  # (n,): Bin that each is; KEPT or SEEN for what is a part of one
-
-    def __len__(self) -> int:
-        return len(self.low)
-
-    def at(self, which: AnyArray) -> Bins:
-        return Bins(*(column[which] for column in vars(self).values()))
-
-    @classmethod
-    def join(cls, parts: list[Bins]) -> Bins:
-        columns = zip(*(vars(part).values() for part in parts), strict=True)
-        cells = cls(*map(np.concatenate, columns))
-        return cells.at(np.argsort(cells.low))
-
-    @property
-    def mixed(self) -> BoolArray:
-        """Which hold both classes at more than one score, in an order that is not known."""
-        return (self.mass > 0).all(axis=1) & (self.low < self.high) & (self.bin >= 0)
-
-
-class TakenRows:
-    """Rows of the bins of which all are kept, class by class."""
-
-    def __init__(self, n_neg: int, n_pos: int, weighted: bool) -> None:
-        self.taken = np.zeros(2, dtype=np.int64)
-        self.codes = [np.empty(n, dtype=np.int64) for n in (n_neg, n_pos)]
-        # Of rows without weights there is no entry.
-        self.weights = [np.empty(n + 1 if weighted else 0) for n in (n_neg, n_pos)]
-
-    def grow(self) -> None:
-        def larger(column: AnyArray) -> AnyArray:
-            return np.resize(column, len(column) + len(column) // 4 + 64)
-
-        self.codes = [larger(codes) for codes in self.codes]
-        self.weights = [larger(weights) if len(weights) else weights for weights in self.weights]
-
-    def sort(self) -> None:
-        for label, n in enumerate(self.taken.tolist()):
-            self.codes[label] = self.codes[label][:n]
-            if len(self.weights[label]):
-                order = np.argsort(self.codes[label])
-                self.codes[label] = self.codes[label][order]
-                # From here on the sums of the weights below each row.
-                self.weights[label] = np.append(0.0, np.cumsum(self.weights[label][:n][order]))
-            else:
-                self.codes[label].sort()
-
-    def below(self, codes: AnyArray, side: Literal["left", "right"] = "left") -> FloatArray:
-        """Weights of the classes in the sorted rows below codes. Shape (n_codes, 2)."""
-        places = [np.searchsorted(of_class, codes, side) for of_class in self.codes]
-        columns = zip(self.weights, places, strict=True)
-        sums = [weights[place] if len(weights) else place for weights, place in columns]
-        return np.stack(sums, axis=1).astype(np.float64, copy=False)
-
-    def cells(self, low: IntArray, high: IntArray) -> Bins:
-        counts = (
-            np.searchsorted(one, high, "right") - np.searchsorted(one, low) for one in self.codes
-        )
-        mass = self.below(high, "right") - self.below(low)
-        return Bins(low, high, mass, np.sum(list(counts), axis=0), np.full(len(low), KEPT))
-
-    def blocks(self, low: int, high: int, whole: Bins) -> FloatArray:
-        """Weights of the classes in blocks of ties, ascending; neighbours of one class are one."""
-        inside = [one[slice(*np.searchsorted(one, [low, high + 1]))] for one in self.codes]
-        codes = np.sort(np.concatenate([min(inside, key=len), whole.low]), kind="stable")
-        # Between these are rows of the other class alone.
-        codes = codes[np.diff(codes, prepend=low - 1) > 0]
-        bounds = np.stack([self.below(codes), self.below(codes, "right")], axis=1).reshape(-1, 2)
-        ends = self.below(np.array([low])), self.below(np.array([high]), "right")
-        blocks = np.diff(bounds, axis=0, prepend=ends[0], append=ends[1])
-        blocks[1 + 2 * np.searchsorted(codes, whole.low)] += whole.mass
-        return blocks
-
-
-# Rows that are evaluated at once.
-SLICE = 2**17
-# Sums of the weights of the same rows in another order differ by no larger share.
-SAME = 1e-9
-# Rows kept in a pass for each item of a table: a row is smaller, and sorted in place.
-ROWS_PER_ITEM = 5
-
-
-class KeptBins:
-    """One list, as weights of the classes in bins of scores.
-
-    A bin holds the scores whose codes begin with the same bits; one that is too large for its rows
-    to be kept is divided by further bits. It takes 14 MB, and 1 more for each division.
-    """
-
-    def __init__(self, max_items: int) -> None:
-        self._room = ROWS_PER_ITEM * max_items
-        self._shift, self._base, self._first, self._child = np.empty((4, 0), dtype=np.int64)
-        self._count, self._ends = np.empty((2, 0, 2), dtype=np.int64)
-        self._mass = np.empty((0, 2))
-        self._add_node(64 - ROOT_BITS, -(2**ROOT_BITS) // 2, 2**ROOT_BITS)
-        self._single = SingleWeights(0)
-        # Of rows that come again: those that are kept, how many came, and what is done with.
-        self._rows: TakenRows | None = None
-        self._n_again = 0
-        self.is_read_again = False
-        self._opened: Bins | None = None
-        self._masses = np.zeros(2)
-        self._done: list[Bins] = []
-        self._added = 0.0
-
-    @classmethod
-    def of_table(cls, kept: KeptRows, max_items: int) -> KeptBins:
-        bins = cls(max_items)
-        table = kept.table
-        bins._count_rows(table.score, table.labels, table.weight)
-        bins._single |= table.single
-        if not bins._is_weighted:
-            # The weights are numbers of rows.
-            bins._count = bins._mass.astype(np.int64)
-        return bins
-
-    @property
-    def _is_weighted(self) -> bool:
-        return self._single.lightest != 1.0 or self._single.heaviest != 1.0
-
-    def _add_node(self, shift: int, base: int, n_bins: int) -> None:
-        self._shift = np.append(self._shift, shift)
-        self._base = np.append(self._base, base)
-        self._first = np.append(self._first, len(self._child))
-        self._child = np.append(self._child, np.full(n_bins, COUNT))
-        self._count = np.concatenate([self._count, np.zeros((n_bins, 2), dtype=np.int64)])
-        self._mass = np.concatenate([self._mass, np.zeros((n_bins, 2))])
-        self._ends = np.concatenate([self._ends, np.tile(np.array(_ENDS), (n_bins, 1))])
-
-    def add(self, lists: ScoredLists, measure: Measure) -> None:
-        n = len(lists.labels)
-        if self.is_read_again and (self._rows is None or self._n_again + n > self._single.n_rows):
-            raise ValueError(
-                f"This pass already has all {self._single.n_rows} rows: call again() before"
-                " another pass, and pass the same batches each time."
-            )
-        measure._check_row_weights(lists)
-        self._opened = None
-        self._count_rows(lists.score, lists.labels, lists.weight)
-        if self._rows is None:
-            self._single |= SingleWeights.of_rows(n, lists.weight)
-            return
-        self._n_again += n
-        if self._n_again == self._single.n_rows:
-            self._finish(measure, self._rows)
-
-    def _count_rows(self, score: AnyArray, positive: BoolArray, weight: FloatArray | None) -> None:
-        """Count rows, and keep those of the bins of which all are kept."""
-        from ._kernels import scan
-
-        rows = TakenRows(0, 0, False) if self._rows is None else self._rows
-        weight = np.empty(0) if weight is None else weight
-        tree = (self._shift, self._base, self._first, self._child)
-        counts = (self._count, self._mass, self._ends, rows.taken)
-        n_done = 0
-        while n_done < len(score):
-            # Some at a time, whose copies in another type take no memory.
-            part = slice(n_done, n_done + CHUNK)
-            bits = np.ascontiguousarray(score[part], dtype=np.float64).view(np.int64)
-            columns = bits, positive[part], np.ascontiguousarray(weight[part])
-            stopped = scan(*columns, *tree, *counts, tuple(rows.codes), tuple(rows.weights))
-            n_done += len(bits) if stopped < 0 else stopped
-            if stopped >= 0:
-                rows.grow()
-
-    def merge(self, other: KeptBins) -> None:
-        """Add the rows of other bins; neither has a bin that was divided."""
-        if self.is_read_again or other.is_read_again:
-            raise ValueError(
-                "One of the accumulators is in another pass: merge accumulators before again()."
-            )
-        self._opened = None
-        self._count += other._count
-        self._mass += other._mass
-        low, high = other._ends.T
-        np.minimum(self._ends[:, 0], low, out=self._ends[:, 0])
-        np.maximum(self._ends[:, 1], high, out=self._ends[:, 1])
-        self._single |= other._single
-
-    # ------------------------------------------------------------------------ what comes again
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether the pass since the last call of :meth:`again` lacks some rows."""
-        return self._rows is not None
-
-    def again(self, measure: Measure) -> None:
-        if self._rows is not None:
-            counting = self._child == COUNT
-            self._count[counting] = 0
-            self._mass[counting] = 0.0
-            self._ends[counting] = _ENDS
-            self._rows.taken[:] = 0
-            self._n_again = 0
-            return
-        self._masses = self._leaf_masses()
-        cells = self._open(measure)
-        large = cells.n_rows > self._room
-        fits = np.cumsum(np.where(large, 0, cells.n_rows)) <= self._room
-        taken = cells.bin[fits & ~large]
-        self._child[(self._child < 0) & (self._child > DONE)] = REST
-        self._child[taken] = TAKE
-        for number in cells.bin[large].tolist():
-            self._divide(number)
-        n_neg, n_pos = self._count[taken].sum(axis=0).tolist()
-        self._rows = TakenRows(n_neg, n_pos, self._is_weighted)
-        self._n_again, self.is_read_again = 0, True
-
-    def _divide(self, number: int) -> None:
-        low, high = self._ends[number].tolist()
-        shift = 0
-        while (high >> shift) - (low >> shift) >= 2**NODE_BITS:
-            shift += 1
-        base = low >> shift
-        self._child[number] = len(self._shift)
-        self._add_node(shift, base, (high >> shift) - base + 1)
-
-    def _leaf_masses(self) -> FloatArray:
-        """Weights of the negatives and of the positives, whatever has been divided."""
-        return self._mass[self._child < 0].sum(axis=0)
-
-    def _is_taken(self, bins: IntArray) -> BoolArray:
-        return (bins >= 0) & (self._child[np.maximum(bins, 0)] == TAKE)
-
-    def needs_again(self, measure: Measure) -> bool:
-        return self._rows is not None or len(self._open(measure)) > 0
-
-    def _cells(self) -> Bins:
-        bins = np.flatnonzero((self._child < 0) & (self._child > DONE) & self._count.any(axis=1))
-        low, high = self._ends[bins].T
-        cells = Bins(low, high, self._mass[bins], self._count[bins].sum(axis=1), bins)
-        return Bins.join([cells, *self._done])
-
-    def _open(self, measure: Measure) -> Bins:
-        """Bins with rows whose order is unknown and changes the value."""
-        if self._opened is not None:
-            return self._opened
-        cells = self._cells()
-        is_open = Cells(cells.mass, self._single).open(measure, cells.mixed, cells.n_rows)
-        self._opened = cells.at(is_open)
-        return self._opened
-
-    # ---------------------------------------------------------------------------- what it adds
-
-    def _finish(self, measure: Measure, rows: TakenRows) -> None:
-        """Add what the order of the rows that were kept adds to the value."""
-        rows.sort()
-        cells = self._cells()
-        self._check_same(rows, cells)
-        cells = _cut(cells, self._is_taken(cells.bin), rows)
-        taken, masses = cells.bin == KEPT, Cells(cells.mass, self._single)
-        size = np.where(taken, cells.n_rows, 0) + 1
-        edges = np.unique(np.append(np.arange(0, size.sum(), SLICE), size.sum()))
-        edges = np.unique(np.searchsorted(np.append(0, np.cumsum(size)), edges))
-        for start, stop in pairwise(edges.tolist()):
-            part = slice(start, stop)
-            if not taken[part].any():
-                continue
-            whole = cells.at(np.arange(start, stop)[~taken[part]])
-            blocks = rows.blocks(int(cells.low[start]), int(cells.high[stop - 1]), whole)
-            fine = masses.value(measure, part, blocks)
-            coarse = masses.value(measure, part, cells.mass[part])
-            self._added += fine - coarse
-        self._child[self._child == TAKE] = DONE
-        done = cells.at(taken)
-        self._done.append(replace(done, bin=np.full(len(done), SEEN)))
-        self._rows = None
-
-    def _check_same(self, rows: TakenRows, cells: Bins) -> None:
-        taken = self._is_taken(cells.bin)
-        expected = [*self._masses, *cells.mass[taken].sum(axis=0)]
-        highest = np.array([np.iinfo(np.int64).max])
-        masses = [*self._leaf_masses(), *rows.below(highest, "right")[0]]
-        if not np.allclose(expected, masses, rtol=SAME, atol=0.0):
-            raise ValueError(
-                "The rows of this pass differ from those of the first pass: call again(), and pass"
-                " the same batches each time."
-            )
-
-    # --------------------------------------------------------------------------------- results
-
-    def result(self, measure: Measure) -> float:
-        cells = self._cells()
-        lists = ScoreTable.of_blocks(cells.mass, self._single)
-        return float(np.clip(value_of_rows(lists, measure) + self._added, *measure.range))
-
-    def bounds(self, measure: Measure) -> tuple[float, float]:
-        cells = self._cells()
-        whole = slice(0, len(cells))
-        extremes = Cells(cells.mass, self._single).extremes(measure, cells.mixed, whole)
-        low, high = np.clip(np.sort(extremes) + self._added, *measure.range).tolist()
-        return low, high
-
-
-def _cut(cells: Bins, taken: BoolArray, rows: TakenRows) -> Bins:
-    """Cut the cells whose rows are kept into parts that can be evaluated at once."""
-    kept = cells.at(taken)
-    low = np.unique(np.concatenate([kept.low, *(codes[:: SLICE // 2] for codes in rows.codes)]))
-    high = kept.high[np.searchsorted(kept.low, low, "right") - 1]
-    high[:-1] = np.minimum(high[:-1], low[1:] - 1)
-    parts = rows.cells(low, high)
-    return Bins.join([cells.at(~taken), parts])
-
+from ._ranges import ScoreTable
 
 ARGUMENTS = ("y_true", "y_score", "qid", "sample_weight", "query_weight")
 
@@ -370,18 +33,11 @@ class Accumulator:
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
         The measure, as :func:`get_measure` takes it.
-    max_items : int or None, default=None
-        Largest number of distinct rows of one list to keep; None is no limit. Beyond it the rows
-        are binned, and the exact result needs them again; see Notes. A greater value uses more
-        memory and fewer passes.
     queries : {"whole", "split"}, default="whole"
         Whether all rows of a query come in one update ("whole"), so that only its value is kept,
         or in several ("split"), so that all rows are kept until :meth:`result`.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    overflow : {"again", "bounds"}, default="again"
-        What happens beyond ``max_items``: "again" reads the rows again for the exact result,
-        "bounds" reads them once, and :meth:`bounds` returns an interval that contains the result.
 
     Attributes
     ----------
@@ -394,8 +50,6 @@ class Accumulator:
     table : object or None
         Distinct rows of one list, ascending: arrays ``score``, ``label`` and ``weight``. None if
         no such table is kept.
-    needs_again : bool
-        Whether the exact result needs another pass over all rows.
     query_values : object or None
         Values of the queries: arrays ``ids``, ascending, ``values`` and ``query_weight``. None if
         no such values are kept.
@@ -414,25 +68,15 @@ class Accumulator:
     - With ``qid``, or with labels in two dimensions (one list per row), the value, id and weight
       of each query are kept: 16 to 24 bytes. A query that comes a second time raises an error.
     - All rows are kept with ``queries="split"``, for measures that take no item weights
-      (``Measure.weights`` is "none"), for measures of other systems (``convention=``) and for
-      more than two classes. If such a measure orders ties by row, the order is that of the
-      updates, and rows from ``merge`` come last.
+      (``Measure.weights`` is "none"), and for measures of other systems (``convention=``). If
+      such a measure orders ties by row, the order is that of the updates, and rows from ``merge``
+      come last.
 
     The time for n rows is O(n log n) for any number of updates: the rows of one list are sorted
     by :meth:`result`, which takes up to three times the memory of the kept data. A batch may be
     empty or hold one class. An update that raises an error changes nothing. ``n_relevant`` and
     ``ideal`` are not supported. The warning about undefined queries comes with the result, others
     with their update.
-
-    **More rows than memory.** With ``max_items`` the memory is at most about 60 bytes per item,
-    plus 15 MB. A larger table is replaced by counts of the classes in bins of neighbouring scores,
-    from which :meth:`bounds` computes an interval. A second pass over the same batches,
-    :meth:`again` and :meth:`update`, keeps up to ``5 * max_items`` rows of the bins whose order
-    matters, half as many with weights; further passes are needed while ``needs_again`` is True.
-    :meth:`from_batches` makes all passes itself. ``max_items`` needs a measure of one list of two
-    classes that is a sum over ranges of scores: not ``ks``, ``negative_height_loss`` with p other
-    than 1 and infinity, ``accuracy_loss@top``, ``linear_rank`` with ties that are not averaged, or
-    ``ap`` with ``normalize="found"``. Other measures raise an error.
 
     Examples
     --------
@@ -451,16 +95,11 @@ class Accumulator:
         self,
         measure: MeasureLike,
         *,
-        max_items: int | None = None,
         queries: Literal["whole", "split"] = "whole",
         pos_label: Any = None,
-        overflow: Literal["again", "bounds"] = "again",
     ) -> None:
         self.measure: Measure = get_measure(measure)
         check_choice("queries", queries, ("whole", "split"))
-        check_choice("overflow", overflow, ("again", "bounds"))
-        self._max_items = inf if max_items is None else check_count("max_items", max_items)
-        self._overflow = overflow
         self._queries = queries
         self._pos_label = pos_label
         self._classes: dict[bool, Any] = {}
@@ -483,15 +122,14 @@ class Accumulator:
         query_weight: str | None = None,
         **options: Any,
     ) -> Accumulator:
-        """Accumulate all batches of an iterable, in as many passes as needed.
+        """Accumulate all batches of an iterable.
 
         Parameters
         ----------
         batches : iterable or callable
-            Batches, or a function that returns an iterable of them; with ``max_items`` it may be
-            called more than once. A batch is a tuple ``(y_true, y_score)`` or
-            ``(y_true, y_score, qid)``, or a mapping, data frame or Arrow record batch with the
-            columns named below.
+            Batches, or a function that returns an iterable of them. A batch is a tuple
+            ``(y_true, y_score)`` or ``(y_true, y_score, qid)``, or a mapping, data frame or Arrow
+            record batch with the columns named below.
         measure : str, Measure, ScoreGeneratingFunction or callable
             The measure.
         y_true, y_score : str
@@ -516,33 +154,14 @@ class Accumulator:
         ...         yield np.array([0, 1]), np.array([0.5, 0.5 + part])
         >>> Accumulator.from_batches(batches, "auc").result().__round__(4)
         0.8333
-        >>> Accumulator.from_batches(batches, "auc", max_items=2).result().__round__(4)
-        0.8333
         """
         accumulator = cls(measure, **options)
         columns = dict(
             zip(ARGUMENTS, (y_true, y_score, qid, sample_weight, query_weight), strict=True)
         )
-        comes_again = callable(batches) or iter(batches) is not batches
-        while True:
-            for number, batch in enumerate(batches() if callable(batches) else batches):
-                accumulator.update(**_arguments_of(batch, columns, number))
-                is_binned = isinstance(accumulator._kept, KeptBins)
-                if is_binned and accumulator._overflow == "again" and not comes_again:
-                    raise ValueError(
-                        f"Batch {number} exceeds max_items={accumulator._max_items}, so all"
-                        " batches are needed once more, but this iterator can be read only once:"
-                        " pass a function that returns an iterator of them, a larger max_items, or"
-                        " overflow='bounds'."
-                    )
-            if isinstance(accumulator._kept, KeptBins) and accumulator._kept.is_reading:
-                raise ValueError(
-                    f"The batches had fewer rows in a later pass than the {accumulator.n_items} of"
-                    " the first pass: pass a function that returns all batches each time."
-                )
-            if not accumulator.needs_again:
-                return accumulator
-            accumulator.again()
+        for number, batch in enumerate(batches() if callable(batches) else batches):
+            accumulator.update(**_arguments_of(batch, columns, number))
+        return accumulator
 
     def update(
         self,
@@ -595,9 +214,8 @@ class Accumulator:
                 lists = replace(lists, ids=np.asarray(lists.ids) + self._n_matrix_rows)
             kept, classes = self._fit(form, classes)
             kept.add(lists, self.measure)
-            if not (isinstance(kept, KeptBins) and kept.is_read_again):
-                self._n_items += len(lists.labels)
-            self._kept, self._form, self._classes = self._bin_if_large(kept), form, classes
+            self._n_items += len(lists.labels)
+            self._kept, self._form, self._classes = kept, form, classes
             if lists.weight is not None:
                 self._item_weights = max(self._item_weights, 1 if lists.whole.all() else 2)
         self._n_matrix_rows += n_matrix_rows
@@ -622,25 +240,8 @@ class Accumulator:
     def _new_kept(self, form: str) -> KeptRows | KeptQueries:
         if form != "list":
             return KeptQueries() if self._queries == "whole" else KeptRows()
-        measure = self.measure
-        as_rows = getattr(measure, "convention", None) not in (None, "paper")
-        all_rows = measure.weights == "none" or as_rows
-        if self._max_items < inf and (all_rows or not is_additive(measure)):
-            if measure.kind == "graded":
-                why = "takes grades"
-            else:
-                why = "is computed from single rows" if all_rows else "is neither"
-            raise ValueError(
-                f"max_items={self._max_items:g} needs a measure of one list of two classes that is"
-                f" a sum over blocks of ties or depends on one of them, but {measure.name} {why}:"
-                " leave max_items out."
-            )
-        return KeptRows(distinct=not all_rows, max_items=self._max_items)
-
-    def _bin_if_large(self, kept: Any, *, always: bool = False) -> Any:
-        if isinstance(kept, KeptRows) and (kept.is_full or always):
-            return KeptBins.of_table(kept, int(self._max_items))
-        return kept
+        as_rows = getattr(self.measure, "convention", None) not in (None, "paper")
+        return KeptRows(distinct=self.measure.weights != "none" and not as_rows)
 
     # ------------------------------------------------------------------------------------ results
 
@@ -663,7 +264,7 @@ class Accumulator:
                 f"An Accumulator merges with another one, not with a {type(other).__name__}: pass"
                 " rows to update()."
             )
-        for name in ("measure", "_pos_label", "_queries", "_max_items", "_overflow"):
+        for name in ("measure", "_pos_label", "_queries"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise ValueError(
@@ -675,12 +276,10 @@ class Accumulator:
             return self
         kept, classes = self._fit(other._form, other._classes)
         theirs = other._kept
-        if isinstance(kept, KeptBins) or isinstance(theirs, KeptBins):
-            kept, theirs = (self._bin_if_large(rows, always=True) for rows in (kept, theirs))
         if other._form == "rows" and self._n_matrix_rows:
             theirs = theirs.shift_ids(self._n_matrix_rows)
         kept.merge(theirs)
-        self._kept, self._form, self._classes = self._bin_if_large(kept), other._form, classes
+        self._kept, self._form, self._classes = kept, other._form, classes
         self._n_items += other._n_items
         self._item_weights = max(self._item_weights, other._item_weights)
         self._n_updates += other._n_updates
@@ -698,63 +297,14 @@ class Accumulator:
         Raises
         ------
         ValueError
-            If there is no row, or if more rows than ``max_items`` were binned and the bins do not
-            determine the value; see :attr:`needs_again`.
+            If there is no row.
         """
-        kept = self._require_kept()
-        if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
-            known = f"{self.measure.name} of {self.n_items} rows is not determined by max_items"
-            if self._overflow == "bounds":
-                raise ValueError(
-                    f"{known}: use bounds() for an interval that contains it, or pass"
-                    " overflow='again' and the rows more than once."
-                )
-            raise ValueError(
-                f"{known}: call again() and pass the same batches to update() once more, until"
-                " needs_again is False; from_batches does this for batches that can be read again."
-            )
-        return kept.result(self.measure)
-
-    @property
-    def needs_again(self) -> bool:
-        """Whether the exact result needs another pass over all rows, after :meth:`again`."""
-        is_binned = isinstance(self._kept, KeptBins) and self._overflow == "again"
-        return is_binned and self._kept.needs_again(self.measure)
-
-    def again(self) -> Accumulator:
-        """Begin another pass over all rows, if there are more than ``max_items``.
-
-        Returns
-        -------
-        Accumulator
-            The accumulator itself.
-        """
-        if not isinstance(self._kept, KeptBins) or not self.needs_again:
-            raise ValueError("No further pass is needed: call result() or bounds().")
-        self._kept.again(self.measure)
-        return self
-
-    def bounds(self) -> tuple[float, float]:
-        """Compute an interval that contains the exact value of the measure.
-
-        Returns
-        -------
-        low, high : float
-            Both are the result if it is known. Otherwise each bin of neighbouring scores has all
-            its positives below its negatives for ``low``, and above them for ``high``.
-        """
-        kept = self._require_kept()
-        if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
-            return kept.bounds(self.measure)
-        return (kept.result(self.measure),) * 2
-
-    def _require_kept(self) -> Any:
         if self._kept is None:
             raise ValueError(
                 f"The accumulator has no rows to evaluate {self.measure.name} on: pass rows to"
                 " update()."
             )
-        return self._kept
+        return float(self._kept.result(self.measure))
 
     @property
     def n_items(self) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import fsum, inf, isnan
+from math import fsum, isnan
 from operator import attrgetter, itemgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -243,9 +243,8 @@ class KeptRows:
     rows take the time of a few sorts in any number of parts.
     """
 
-    def __init__(self, *, distinct: bool = False, max_items: float = inf) -> None:
+    def __init__(self, *, distinct: bool = False) -> None:
         self.distinct = distinct
-        self._max_items = max_items
         self._parts: list[Any] = []  # ScoreTable of one list of distinct rows, else ScoredLists
         self._n_known = self._n_waiting = 0  # Rows that were looked at, and others
 
@@ -263,13 +262,11 @@ class KeptRows:
     def _keep(self, part: ScoredLists) -> None:
         self._parts.append(part)
         self._n_waiting += len(part.labels)
-        if self.distinct and self._n_waiting > min(max(FEW, 4 * self._n_known), self._max_items):
-            # Their number is estimated.
-            most = 0.0 if self._max_items == inf else 1.5 * self._max_items + FEW
+        if self.distinct and self._n_waiting > max(FEW, 4 * self._n_known):
             known, new = self._parts[: self._n_known > 0], self._parts[self._n_known > 0 :]
             # New rows without weights are sorted faster alone.
-            known.append(ScoreTable.joined(new).condensed(most))
-            table = ScoreTable.joined(known).condensed(most)
+            known.append(ScoreTable.joined(new).condensed())
+            table = ScoreTable.joined(known).condensed()
             self._parts, self._n_known, self._n_waiting = [table], len(table), 0
 
     @property
@@ -277,10 +274,6 @@ class KeptRows:
         table = ScoreTable.joined(self._parts)
         self._parts = [table]
         return table
-
-    @property
-    def is_full(self) -> bool:
-        return self._n_known > self._max_items
 
     def shift_ids(self, first: int) -> KeptRows:
         moved = KeptRows()

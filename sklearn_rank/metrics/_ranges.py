@@ -158,12 +158,12 @@ class ScoreTable(ScoredLists):
         counts = None if all_one else np.add.reduceat(weight, starts)
         return ScoreTable.of(score[starts], label[starts], counts, self.single)
 
-    def condensed(self, most: float = 0) -> ScoreTable:
-        """Make one of equal rows if that leaves about half of them, or no more than so many."""
+    def condensed(self) -> ScoreTable:
+        """Make one of equal rows if that leaves about half of them or fewer."""
         # All rows of a score are in a sample of hashes, or none.
         sample = [_sampled(self.score[part]) for part in parts_of(len(self))]
         n_distinct = len(np.unique(np.concatenate(sample))) << SAMPLED_BITS
-        return self.distinct() if n_distinct <= max(len(self) / 2, most) else self
+        return self.distinct() if n_distinct <= len(self) / 2 else self
 
 
 def parts_of(n: int) -> list[slice]:

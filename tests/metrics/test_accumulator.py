@@ -278,7 +278,7 @@ def test_single_weights_decide_what_weights_are():
         ("dcg", {}, None),
         ("dcg", {}, [7, 7]),
         ("dcg", {"queries": "split"}, [7, 7]),
-        ("local_auc@0.5", {"max_items": 1}, None),
+        ("local_auc@0.5", {}, None),
     ],
 )
 def test_weights_below_1_are_refused_where_positions_are_counted(measure, options, qid):
