@@ -142,21 +142,9 @@ def test_only_the_shim_knows_private_scikit_learn():
     assert not wrong, "\n".join(wrong)
 
 
-def test_matplotlib_is_imported_in_the_functions_of_one_file():
-    lines = {}
-    for path, line, name in imports_of_package():
-        if name.split(".")[0] == "matplotlib":
-            lines.setdefault(name_of(path), set()).add(line)
-    (place,) = lines
-    assert place == os.path.join("plotting", "_common.py")
-    inside = {
-        node.lineno
-        for function in ast.walk(parse(PACKAGE / place))
-        if isinstance(function, ast.FunctionDef)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    }
-    assert lines[place] <= inside
+def test_matplotlib_is_imported_when_it_draws():
+    """By its name, in ``axes_of`` and the command."""
+    assert not [name for _, _, name in imports_of_package() if name.split(".")[0] == "matplotlib"]
 
 
 def test_no_assert_and_no_print():

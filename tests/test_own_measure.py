@@ -1,6 +1,5 @@
 """One measure of a user, through everything that takes a measure."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import sklearn
@@ -19,7 +18,6 @@ from sklearn_rank.metrics import (
     positional_score,
 )
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
-from sklearn_rank.plotting import QueryDifferenceDisplay, QueryScoresDisplay
 
 # ------------------------------------------------------------------------- the ten lines of a user
 
@@ -143,19 +141,6 @@ def test_calibration(data):
     bound = regret_bound("pairwise_squared", MEASURE, 0.01, n_items=10, max_utility=1.0)
     assert bound.target == "best expected first_two - expected first_two"
     assert not check_calibration("pairwise_squared", MEASURE, n_trials=5, random_state=0).found
-
-
-def test_displays(data, scores):
-    _, y, qid = data
-    try:
-        display = QueryScoresDisplay.from_predictions(y, scores["good"], qid=qid, measure=MEASURE)
-        assert "first_two" in display.ax_.get_xlabel() + display.ax_.get_ylabel()
-        display = QueryDifferenceDisplay.from_predictions(
-            y, scores["good"], scores["bad"], qid=qid, measure=MEASURE
-        )
-        assert "first_two" in display.ax_.get_xlabel() + display.ax_.get_ylabel()
-    finally:
-        plt.close("all")
 
 
 # --------------------------------------------------------- a gain, a discount, a phi of one's own

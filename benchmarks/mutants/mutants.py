@@ -191,11 +191,5 @@ MUTANTS = [
     ),
     ("ddof of sessions", "sizes / (sizes - 1)", "1.0", "tests/clicks"),
     ("position 0", "wrong = (values < 1) |", "wrong = (values < 0) |", "tests/clicks"),
-    (
-        "end of top",
-        "np.floor(share * self.position[-1] + 0.5)",
-        "np.floor(share * self.position[-1])",
-        "tests/plotting/test_top_of_list.py tests/plotting/test_layout.py",
-    ),
     ("fewest resamples", "lambda value: value >= 99", "lambda value: value > 99", "tests/command"),
 ]

@@ -8,93 +8,39 @@ from pathlib import Path
 import inputs as i
 import numpy as np
 from others_cases import QRELS, RUN
-from sklearn.linear_model import LogisticRegression
 
-from sklearn_rank import inference, plotting
+from sklearn_rank import inference, metrics, plotting
 from sklearn_rank._command import main
 from sklearn_rank.metrics import get_measure_names
-from sklearn_rank.rankers import OrderPreservingRanker
-
-RESAMPLES = {"n_resamples": 199, "random_state": 0}
 
 
 def plot_cases():
-    fitted = LogisticRegression().fit(i.X, i.y)
-    ranker = OrderPreservingRanker().fit(i.X, i.grades, qid=i.qid)
-    scores, probs = {"y_true": i.y, "y_score": i.score}, {"y_true": i.y, "y_prob": i.prob}
-    of_queries = {"y_true": i.grades, "y_score": i.by_grade, "qid": i.qid, **RESAMPLES}
-    two = {"y_true": i.grades, "y_score_a": i.by_grade, "y_score_b": i.score, "qid": i.qid}
+    draw = plotting.IntervalsDisplay.from_result
     intervals = {
         name: inference.metric_interval(name, i.y, i.score) for name in ("auc", "gini", "ap")
     }
-    data, lists = {"X": i.X, "y": i.y}, {"X": i.X, "y": i.grades, "qid": i.qid, **RESAMPLES}
-    plots = {
-        "CumulativeGainDisplay": (scores, {"estimator": fitted, **data}),
-        "DecisionCurveDisplay": (probs, {"estimator": fitted, **data}),
-        "RocBandDisplay": (scores, {"estimator": fitted, **data}),
-        "TopCalibrationDisplay": (probs, {"estimator": fitted, **data}),
-        "TopOfListDisplay": (scores, {"estimator": fitted, **data}),
-        "QueryScoresDisplay": (of_queries, {"estimator": ranker, **lists}),
-    }
-    options = {
-        "kind": ("lift", "unknown"),
-        "thresholds": ([0.1, 0.5],),
-        "standardized": (True,),
-        "groups": (i.groups,),
-        "band": (False,),
-        "name": ("model",),
-        "k": ([5, 10],),
-        "tau": ([0.1, 0.5], 0.2),
-        "level": (0.5,),
-        "phi": ("wilcoxon", "unknown"),
-        "sample_weight": (i.counts,),
-        "measure": ("ap", "unknown", "err"),
-        "method": ("t", "bca", "unknown"),
-        "color": ("red",),
-    }
-    for name, (predictions, estimated) in plots.items():
-        kind = getattr(plotting, name)
-        for how, arguments in {
-            "from_predictions": predictions,
-            "from_estimator": estimated,
-        }.items():
-            function = getattr(kind, how)
-            yield f"{name}.{how}", partial(function, **arguments)
-            for option, values in options.items():
-                for j, value in enumerate(values):
-                    yield (
-                        f"{name}.{how} {option} {j}",
-                        partial(function, **{**arguments, option: value}),
-                    )
-            yield from i.refusals(f"{name}.{how}", function, **arguments)
-    difference = plotting.QueryDifferenceDisplay
-    yield "QueryDifferenceDisplay", partial(difference.from_predictions, **two, **RESAMPLES)
-    for method in ("randomization", "t", "wilcoxon"):
-        yield (
-            f"QueryDifferenceDisplay {method}",
-            partial(
-                difference.from_predictions,
-                **two,
-                **RESAMPLES,
-                method=method,
-                names=("new", "old"),
-            ),
-        )
-    other = OrderPreservingRanker("softmax").fit(i.X, i.grades, qid=i.qid)
-    yield (
-        "QueryDifferenceDisplay.from_estimators",
-        partial(difference.from_estimators, ranker, other, **lists),
-    )
-    yield from i.refusals(
-        "QueryDifferenceDisplay", difference.from_predictions, **two, **RESAMPLES
-    )
-    draw = plotting.IntervalsDisplay.from_intervals
     yield "IntervalsDisplay", partial(draw, intervals)
     yield "IntervalsDisplay, reference", partial(draw, intervals, reference=0.5, margins=[0.1])
     for bad in ({}, [1], {"a": 1}):
         yield f"IntervalsDisplay of {bad}", partial(draw, bad)
     comparison = inference.compare("auc", i.y, {"a": i.score, "b": i.score_b})
     yield "IntervalsDisplay of a comparison", partial(draw, comparison)
+    curve = plotting.CurveDisplay.from_result
+    for name, result in (
+        ("precision", metrics.precision_at_top_curve(i.y, i.score)),
+        ("calibration", inference.calibration_at_top(i.y, i.prob)),
+        ("net benefit", inference.net_benefit_curve(i.y, i.prob)),
+        ("ROC", inference.roc_band(i.y, i.score)),
+    ):
+        yield f"CurveDisplay {name}", partial(curve, result)
+    scores = {"new": i.by_grade, "old": i.score}
+    values = {
+        name: metrics.ndcg_score(i.grades, score, qid=i.qid, average=None)
+        for name, score in scores.items()
+    }
+    found = inference.compare("ndcg", i.grades, scores, qid=i.qid)
+    difference = plotting.QueryDifferenceDisplay.from_result
+    yield "QueryDifferenceDisplay", partial(difference, found, values)
 
 
 def csv(**columns):

@@ -34,11 +34,12 @@ print(compare("partial_auc@fpr0.1", y, scores))
 # The picture shows both curves with bands; this area is grey.
 import matplotlib.pyplot as plt
 
-from sklearn_rank.plotting import RocBandDisplay
+from sklearn_rank.inference import roc_band
+from sklearn_rank.plotting import CurveDisplay
 
 figure, axes = plt.subplots(layout="constrained")
-for name, score in scores.items():
-    RocBandDisplay.from_predictions(y, score, name=name, ax=axes)
+bands = {name: roc_band(y, score) for name, score in scores.items()}
+CurveDisplay.from_result(bands, ax=axes)
 axes.axvspan(0, 0.1, color="grey", alpha=0.2)
 plt.show()
 

@@ -31,10 +31,10 @@ print(f"{flagged.sum()} new patients flagged, {y_new[flagged].mean():.0%} ill")
 # half of all cases: the most fortunate one is taken. What could be promised of
 # each number of flagged rows, beside what is seen:
 import matplotlib.pyplot as plt
+import pandas as pd
 
-from sklearn_rank.plotting import GuaranteeDisplay
-
-GuaranteeDisplay.from_estimator(flag)
+table = pd.DataFrame(flag.guarantees()).set_index("n_flagged")
+table.plot(logx=True, xlabel="Rows from the top")
 plt.show()
 
 # %%

@@ -98,7 +98,7 @@ found = {
     "review, 200 planned": planned.interval,
 }
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
-IntervalsDisplay.from_intervals(found, reference=0, ax=axes)
+IntervalsDisplay.from_result(found, reference=0, ax=axes)
 axes.axvline(compare("ap", truth, scores).estimate, linestyle="--")
 axes.set_xlabel("difference of average precision")
 plt.show()

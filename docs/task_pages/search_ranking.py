@@ -93,7 +93,7 @@ import matplotlib.pyplot as plt
 
 from sklearn_rank.plotting import IntervalsDisplay
 
-display = IntervalsDisplay.from_intervals(found)
+display = IntervalsDisplay.from_result(found)
 display.ax_.set_xlabel("difference of NDCG@5")
 plt.show()
 

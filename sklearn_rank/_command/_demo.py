@@ -17,7 +17,8 @@ from threadpoolctl import threadpool_limits
 from .._optional import import_optional
 from ..datasets import load_thyroid
 from ..inference import Comparison, compare
-from ..plotting import IntervalsDisplay, TopOfListDisplay
+from ..metrics import precision_at_top_curve
+from ..plotting import CurveDisplay, IntervalsDisplay
 from ..rankers import RankEnsembleClassifier
 from ._output import DOCS
 
@@ -65,10 +66,10 @@ def draw(y: Any, scores: dict[str, Any], comparison: Comparison, path: Path) -> 
         drawing = import_optional("matplotlib.figure", "Drawing")
         figure = drawing.Figure(figsize=(10, 4), layout="constrained")
         left, right = figure.subplots(1, 2)
-        for name, score in scores.items():
-            TopOfListDisplay.from_predictions(y, score, name=name, ax=left)
+        curves = {name: precision_at_top_curve(y, score) for name, score in scores.items()}
+        CurveDisplay.from_result(curves, ax=left)
         left.axvline(CAPACITY, color="grey")
-        IntervalsDisplay.from_intervals(comparison, ax=right)
+        IntervalsDisplay.from_result(comparison, ax=right)
         right.set_xlabel(f"difference of {comparison.measure}")
         figure.savefig(path, dpi=150)
     except ImportError:

@@ -109,7 +109,7 @@ def save_plot(panels: Mapping[str, dict[str, Interval] | Comparison], path: str)
         figure = made.Figure((7.2, sum(heights)), layout="constrained")
         axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
         for ax, (title, rows) in zip(axes, panels.items(), strict=True):
-            IntervalsDisplay.from_intervals(rows, ax=ax)
+            IntervalsDisplay.from_result(rows, ax=ax)
             ax.set_title(title, loc="left", fontsize="medium")
             ax.set_xlabel(fill(ax.get_xlabel(), 60))
             ax.locator_params(axis="x", nbins=6)

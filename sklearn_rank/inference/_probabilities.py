@@ -286,7 +286,7 @@ def calibration_at_top(
     See Also
     --------
     metric_interval : Interval for ``"precision@top"``, the precision at the top of the population.
-    sklearn_rank.plotting.TopCalibrationDisplay : Plots the result.
+    sklearn_rank.plotting.CurveDisplay : Plots the result.
     sklearn.calibration.calibration_curve : Calibration over bins of all probabilities.
 
     Notes
@@ -544,7 +544,7 @@ def net_benefit_curve(
     See Also
     --------
     sklearn_rank.metrics.net_benefit : Net benefit as a metric, with sample weights.
-    sklearn_rank.plotting.DecisionCurveDisplay : Plots the result.
+    sklearn_rank.plotting.CurveDisplay : Plots the result.
     calibration_at_top : Calibration of the highest probabilities.
 
     Notes

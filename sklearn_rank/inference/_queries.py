@@ -46,7 +46,6 @@ from ._evidence import (
     robust_sums,
 )
 from ._limits import (
-    ALTERNATIVES,
     Alternative,
     Limits,
     bca_levels,
@@ -396,14 +395,6 @@ _TESTS = {
     "t": "equal mean {}",
     "wilcoxon": "differences of {} symmetric about 0",
 }
-
-
-def check_test_options(method: str, alternative: str, level: float, n_resamples: int) -> None:
-    check_choice("method", method, tuple(_TESTS))
-    check_choice("alternative", alternative, ALTERNATIVES)
-    check_level(level)
-    level_of_both(level, alternative)
-    check_resamples(n_resamples)
 
 
 def check_interval_options(level: float, method: str, n_resamples: int) -> None:

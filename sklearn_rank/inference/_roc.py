@@ -504,7 +504,7 @@ def roc_band(
     See Also
     --------
     sklearn.metrics.roc_curve : The ROC curve without a band.
-    sklearn_rank.plotting.RocBandDisplay : Plots the result.
+    sklearn_rank.plotting.CurveDisplay : Plots the result.
 
     Notes
     -----

@@ -8,7 +8,6 @@ from ._evidence import (
     joint_influence,
     least_variance,
     mean_influences,
-    named_scores,
     never_certain_covariance,
     refuse_one_class,
     whole_weights,
@@ -26,10 +25,6 @@ from ._list_intervals import list_interval, top_limits
 from ._queries import (
     QueryValues,
     are_shares,
-    check_interval_options,
-    check_test_options,
-    compare_samples,
-    query_differences,
     query_values_of,
     sample_interval,
 )

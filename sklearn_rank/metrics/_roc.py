@@ -710,7 +710,7 @@ def net_benefit(
     --------
     sklearn_rank.inference.net_benefit_curve : Net benefit at many thresholds, with confidence
         limits.
-    sklearn_rank.plotting.DecisionCurveDisplay : Plots the decision curve.
+    sklearn_rank.plotting.CurveDisplay : Plots the decision curve.
 
     Notes
     -----

@@ -40,7 +40,6 @@ from ._scorer import (
     check_two_grades,
     metadata_for,
     own_pos_label,
-    positive_class,
     ranking_scores,
     refuse_level,
     response_method,

@@ -964,7 +964,7 @@ def precision_at_top_curve(
     See Also
     --------
     precision_at_top_score : Precision at one point of the curve.
-    sklearn_rank.plotting.TopOfListDisplay : Plots the curve.
+    sklearn_rank.plotting.CurveDisplay : Plots the curve.
 
     Notes
     -----

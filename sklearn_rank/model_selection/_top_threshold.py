@@ -270,56 +270,6 @@ class ThresholdReport(Printed):
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class GuaranteeCurve(Printed):
-    """What is seen, and what could be promised, of each number of flagged rows.
-
-    Parameters
-    ----------
-    name : str
-        What is promised: "precision", "recall", "false positive rate" or "mean value".
-    n_flagged : ndarray of shape (n_cutoffs,)
-        Calibration rows above each cut-off, or first rows of a batch, in ascending order.
-    observed : ndarray of shape (n_cutoffs,)
-        Value in the calibration sample; of a batch, its estimate.
-    guaranteed : ndarray of shape (n_cutoffs,)
-        What could be promised of the cut-off, had it been the goal; NaN for nothing. Of a batch,
-        the limits hold for all numbers at once.
-    goal : float
-        What is promised.
-    chosen : int
-        Number of rows that are flagged; 0 for none.
-
-    See Also
-    --------
-    TopThresholdClassifier.guarantee_curves : Computes them.
-    sklearn_rank.plotting.GuaranteeDisplay : Draws them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank.model_selection import GuaranteeCurve
-    >>> seen, sure = np.array([1.0, 0.9]), np.array([0.7, 0.75])
-    >>> print(GuaranteeCurve("precision", np.array([10, 20]), seen, sure, 0.7, 20))
-    precision of 20 rows, goal 0.7: 0.9 seen, 0.75 guaranteed
-    """
-
-    name: str
-    n_flagged: FloatArray
-    observed: FloatArray
-    guaranteed: FloatArray
-    goal: float
-    chosen: int
-
-    def __str__(self) -> str:
-        text = f"{self.name} of {self.chosen:,} rows, goal {self.goal:.3g}"
-        at = np.flatnonzero(self.n_flagged == self.chosen)
-        if not len(at):
-            return text
-        seen, sure = self.observed[at[0]], self.guaranteed[at[0]]
-        return f"{text}: {seen:.3g} seen, {sure:.3g} guaranteed"
-
-
 def _of_classifier(name: str, what: str, returns: str) -> Any:
     """Method that asks the fitted classifier, where the classifier has it."""
 
@@ -855,8 +805,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         scores = np.asarray(ranking_scores(self.estimator_, X, self.pos_label_))
         return self._limits(scores, max(self._n_rows(len(scores)), 1))
 
-    def guarantee_curves(self, X: Any = None) -> list[GuaranteeCurve]:
-        """Compute what could be promised of each cut-off, beside what is seen.
+    def guarantees(self, X: Any = None) -> dict[str, FloatArray]:
+        """Compute what could be promised of each number of flagged rows, beside what is seen.
 
         Parameters
         ----------
@@ -866,9 +816,13 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
         Returns
         -------
-        list of GuaranteeCurve
-            The curve of each promise. What is read at a goal that was chosen in advance holds
-            with the confidence, at all of its cut-offs together.
+        dict of str to ndarray of shape (n_cutoffs,)
+            Columns of a table: "n_flagged", the calibration rows above each cut-off or the first
+            rows of a batch, in ascending order; by the name of each promise, such as "precision",
+            the value in the calibration sample or its estimate in the batch; and, such as
+            "precision guaranteed", what could be promised, NaN for nothing. What is read at a goal
+            that was chosen in advance holds with probability ``confidence``, at all numbers
+            together.
         """
         check_is_fitted(self, "report_")
         goals = self._goals(of_rows=self._cutoffs.amounts is not None)
@@ -879,23 +833,16 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if self._in_batch:
             if X is None:
                 raise ValueError("The promise is for a batch: pass the rows of a batch as X.")
-            (goal,), limits = goals, self.limits(X)
-            k, most = limits.k, self._n_rows(len(limits.order))
-            chosen = limits.largest_k(goal.value) if most else 0
-            curve = k.astype(np.float64), limits.estimate / k, limits.low / k
-            return [GuaranteeCurve(goal.name, *curve, goal.value, chosen)]
+            limits = self.limits(X)
+            seen, least = limits.estimate / limits.k, limits.low / limits.k
+            name = goals[0].name
+            return {"n_flagged": limits.k, name: seen, f"{name} guaranteed": least}
         cutoffs, delta = self._cutoffs, (1.0 - self.confidence) / len(goals)
-        return [
-            GuaranteeCurve(
-                goal.name,
-                cutoffs.n_flagged,
-                cutoffs.observed(goal),
-                cutoffs.guaranteed(goal, delta),
-                goal.value,
-                self.report_.n_flagged,
-            )
-            for goal in goals
-        ]
+        table = {"n_flagged": cutoffs.n_flagged}
+        for goal in goals:
+            table[goal.name] = cutoffs.observed(goal)
+            table[f"{goal.name} guaranteed"] = cutoffs.guaranteed(goal, delta)
+        return table
 
     def _limits(self, scores: FloatArray, most: int) -> Any:
         """Limits for up to so many rows of a batch; None for none."""

@@ -1,23 +1,6 @@
-"""Plots of rankings, measures and confidence intervals. Matplotlib is imported on first use."""
+"""Plots of results: curves, intervals and differences. Matplotlib is imported on first use."""
 
-from ._curves import (
-    CumulativeGainDisplay,
-    DecisionCurveDisplay,
-    RocBandDisplay,
-    TopCalibrationDisplay,
-    TopOfListDisplay,
-)
-from ._guarantee import GuaranteeDisplay
-from ._intervals import IntervalsDisplay, QueryDifferenceDisplay, QueryScoresDisplay
+from ._curves import CurveDisplay
+from ._intervals import IntervalsDisplay, QueryDifferenceDisplay
 
-__all__ = [
-    "CumulativeGainDisplay",
-    "DecisionCurveDisplay",
-    "GuaranteeDisplay",
-    "IntervalsDisplay",
-    "QueryDifferenceDisplay",
-    "QueryScoresDisplay",
-    "RocBandDisplay",
-    "TopCalibrationDisplay",
-    "TopOfListDisplay",
-]
+__all__ = ["CurveDisplay", "IntervalsDisplay", "QueryDifferenceDisplay"]

@@ -9,7 +9,6 @@ import warnings
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -114,15 +113,12 @@ CALLS = {
     model_selection.cross_val_interval: lambda **flag: model_selection.cross_val_interval(
         LogisticRegression(), X, y > 0, measure="auc", **flag
     ),
-    plotting.DecisionCurveDisplay.plot: lambda **flag: (
-        plotting.DecisionCurveDisplay.from_predictions(y, PROB, **flag)
+    plotting.CurveDisplay.from_result: lambda **flag: plotting.CurveDisplay.from_result(
+        inference.roc_band(y, PROB), **flag
     ),
-    plotting.TopCalibrationDisplay.plot: lambda **flag: (
-        plotting.TopCalibrationDisplay.from_predictions(y, PROB, **flag)
-    ),
-    plotting.QueryDifferenceDisplay: lambda **flag: plotting.QueryDifferenceDisplay(
-        [0.1, 0.2], SimpleNamespace(), "ndcg", **flag
-    ),
+    plotting.CurveDisplay.plot: lambda **flag: plotting.CurveDisplay(
+        {"model": inference.roc_band(y, PROB)}
+    ).plot(**flag),
 }
 
 

@@ -66,8 +66,6 @@ def doors():
 
 # Curves and scores, which make no statement about new rows; intervals refuse weights there.
 WITHOUT_INFERENCE = {
-    *(f"CumulativeGainDisplay.from_{data}" for data in ("estimator", "predictions")),
-    *(f"TopOfListDisplay.from_{data}" for data in ("estimator", "predictions")),
     "TopThresholdClassifier.score",
     "TopThresholdClassifier.set_score_request",
 }

@@ -22,7 +22,6 @@ from sklearn_rank.model_selection import (
     cross_val_compare,
     cross_val_interval,
 )
-from sklearn_rank.plotting import CumulativeGainDisplay, DecisionCurveDisplay
 
 mpl.use("agg")
 NAME = "precision@top0.1"
@@ -78,7 +77,6 @@ def test_weighted_scores_and_kept_rows_stand_for_all_rows():
 def calls():
     X, truth, y, _, _ = drawn(0, 900)
     score, model = X[:, 0], LogisticRegression().fit(X, truth)
-    probability = model.predict_proba(X)[:, 1]
     return {
         "fit": lambda: PNormPushRanker().fit(X, y),
         "scorer": lambda: get_scorer("auc")(model, X, y),
@@ -87,8 +85,6 @@ def calls():
         "sample_size": lambda: sample_size("auc", width=0.1, pilot=(y, score)),
         "ConfidenceSequence": lambda: ConfidenceSequence("auc").update(y, score),
         "Accumulator": lambda: Accumulator("auc").update(y, score),
-        "CumulativeGainDisplay": lambda: CumulativeGainDisplay.from_predictions(y, score),
-        "DecisionCurveDisplay": lambda: DecisionCurveDisplay.from_predictions(y, probability),
     }
 
 

@@ -66,35 +66,36 @@ def test_a_curve_of_guarantees_flags_at_each_goal_what_a_fit_with_the_goal_flags
         flag = TopThresholdClassifier(model, cv="prefit", **{goal: value})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            (curve,) = flag.fit(X, y, **params).guarantee_curves()
-        assert curve.chosen == flag.report_.n_flagged
-        assert curve.goal == value
-        shown += 0 < curve.chosen < 600
+            table = flag.fit(X, y, **params).guarantees()
+        n_flagged, observed, guaranteed = table.values()
+        chosen = flag.report_.n_flagged
+        shown += 0 < chosen < 600
         sign = -1.0 if name == "max_fpr" else 1.0
-        flagged = curve.n_flagged[sign * (curve.guaranteed - value) >= 0.0]
+        flagged = n_flagged[sign * (guaranteed - value) >= 0.0]
         if name in ("min_recall", "max_fpr"):
             last = flagged.min(initial=600) if name == "min_recall" else flagged.max(initial=0)
-            assert curve.chosen == last
+            assert chosen == last
         else:
             # A stricter goal tests other cut-offs, one of which may lie a step lower.
-            assert curve.chosen <= flagged.max(initial=0) <= 1.1 * curve.chosen
+            assert chosen <= flagged.max(initial=0) <= 1.1 * chosen
         # Above the rows that are tested the values are assumed to be no lower.
-        tested = curve.n_flagged >= max(curve.chosen, 64)
-        assert not (sign * (curve.guaranteed - curve.observed) > 1e-12)[tested].any()
+        tested = n_flagged >= max(chosen, 64)
+        assert not (sign * (guaranteed - observed) > 1e-12)[tested].any()
     assert shown >= 2
 
 
 def test_curves_of_a_batch_are_its_limits():
     X, y = rows(4, 1000)
     flag = prefit(X[:500], y[:500], min_precision=0.5, capacity=100, random_state=0)
-    (curve,) = flag.guarantee_curves(X[500:])
+    table = flag.guarantees(X[500:])
     limits = flag.limits(X[500:])
-    np.testing.assert_array_equal(curve.guaranteed, limits.low / limits.k)
-    assert curve.chosen == np.count_nonzero(flag.predict(X[500:])) > 0
+    np.testing.assert_array_equal(table["precision guaranteed"], limits.low / limits.k)
+    chosen = table["n_flagged"][table["precision guaranteed"] >= 0.5].max()
+    assert chosen == np.count_nonzero(flag.predict(X[500:])) > 0
     with pytest.raises(ValueError, match="pass the rows of a batch as X"):
-        flag.guarantee_curves()
+        flag.guarantees()
     with pytest.raises(ValueError, match="Nothing is promised"):
-        prefit(X, y, capacity=5).guarantee_curves()
+        prefit(X, y, capacity=5).guarantees()
 
 
 @pytest.mark.parametrize("digits", [None, 0])

@@ -1,24 +1,30 @@
-"""Labels, scores and queries that are drawn."""
+"""Results that the tests of displays draw."""
 
 import numpy as np
 
-Y_TRUE = np.array([1, 0, 1, 1, 0, 0, 0, 1])
-Y_SCORE = np.array([4, 3, 3, 2, 2, 2, 1, 0])
+from sklearn_rank.inference import calibration_at_top, net_benefit_curve, roc_band
+from sklearn_rank.metrics import precision_at_top_curve
+
+RESULTS = {
+    "top": precision_at_top_curve,
+    "calibration": calibration_at_top,
+    "benefit": lambda y, score: net_benefit_curve(y, score, thresholds=np.arange(20) / 20),
+    "roc": roc_band,
+}
 
 
-def queries(n_queries=30):
-    """Grades, scores of two rankers, and ids."""
+def queries():
+    """Grades, scores of a good and a bad ranker, and ids of 30 queries of eight items."""
     rng = np.random.default_rng(0)
-    qid = np.repeat(np.arange(n_queries), 8)
-    grade = rng.integers(0, 3, size=len(qid))
-    return grade, {"good": grade + rng.normal(size=len(qid)), "bad": -1.0 * grade}, qid
+    grade = rng.integers(0, 3, size=240)
+    scores = {"good": grade + rng.normal(size=240), "bad": rng.normal(size=240)}
+    return grade, scores, np.repeat(np.arange(30), 8)
 
 
 def words(texts):
-    """Texts of artists."""
     return [text.get_text() for text in texts]
 
 
-def legend_of(ax):
-    """Texts of the legend."""
-    return words(ax.get_legend().get_texts())
+def legend_of(display):
+    (legend,) = [*display.figure_.legends, display.ax_.get_legend()][:1]
+    return words(legend.get_texts())

@@ -15,7 +15,7 @@ def test_intervals_one_a_row():
         "one": Interval(0.8, 0.7, 0.85, 0.95, "t", "AUC"),
         "two": Interval(0.6, 0.5, 0.75, 0.95, "t", "AUC"),
     }
-    display = IntervalsDisplay.from_intervals(intervals, reference=0.5)
+    display = IntervalsDisplay.from_result(intervals, reference=0.5)
     for row, (bar, interval) in enumerate(zip(display.bars_, intervals.values(), strict=True)):
         (segment,) = bar.lines[2][0].get_segments()
         np.testing.assert_allclose(segment, [[interval.low, row], [interval.high, row]])
@@ -25,7 +25,7 @@ def test_intervals_one_a_row():
 
 
 def test_intervals_that_differ_or_have_no_end():
-    display = IntervalsDisplay.from_intervals(
+    display = IntervalsDisplay.from_result(
         {
             "one": Interval(0.8, -np.inf, 0.85, 0.95, "t", "AUC"),
             "two": Interval(0.6, 0.5, 0.75, 0.9, "bca", "MAP"),
@@ -39,7 +39,7 @@ def test_intervals_that_differ_or_have_no_end():
 
 
 def test_the_reference_is_marked_and_within_the_axes():
-    display = IntervalsDisplay.from_intervals(
+    display = IntervalsDisplay.from_result(
         {"one": Interval(0.8, 0.7, 0.85, 0.95, "t", "AUC")}, reference=0.2, color="red"
     )
     assert set(display.reference_.get_xdata()) == {0.2}
@@ -58,7 +58,7 @@ def test_intervals_of_a_measure_of_ones_own():
     intervals = {
         name: metric_interval(measure, grade, score, qid=qid) for name, score in scores.items()
     }
-    display = IntervalsDisplay.from_intervals(intervals)
+    display = IntervalsDisplay.from_result(intervals)
     assert display.intervals == intervals
     assert words(display.ax_.get_yticklabels()) == ["good", "bad"]
     for row, interval in enumerate(intervals.values()):
@@ -66,7 +66,7 @@ def test_intervals_of_a_measure_of_ones_own():
 
 
 def test_one_point_without_width_has_axes():
-    display = IntervalsDisplay.from_intervals({"one": Interval(1.0, 1.0, 1.0, 0.95, "t", "AUC")})
+    display = IntervalsDisplay.from_result({"one": Interval(1.0, 1.0, 1.0, 0.95, "t", "AUC")})
     low, high = display.ax_.get_xlim()
     assert low < 1.0 < high
 
@@ -95,14 +95,14 @@ def comparison(n=2, **changed):
 
 
 def test_a_comparison_has_a_row_for_each_contrast_and_a_line_at_0():
-    display = IntervalsDisplay.from_intervals(comparison())
+    display = IntervalsDisplay.from_result(comparison())
     assert words(display.ax_.get_yticklabels()) == ["new - old", "new - older"]
     assert words(display.ax_.texts) == ["0.050 [0.010, 0.090]", "0.100 [0.030, 0.170]"]
     assert display.ax_.get_xlabel() == "difference of auc (95 %, max-t, simultaneous)"
     assert set(display.reference_.get_xdata()) == {0.0}
     assert display.margins_ == []
     assert display.plot().reference_ is not None
-    alone = IntervalsDisplay.from_intervals(comparison(1), reference=0.02)
+    alone = IntervalsDisplay.from_result(comparison(1), reference=0.02)
     assert alone.ax_.get_xlabel() == "difference of auc (95 %, max-t)"
     assert alone.reference == 0.02
 
@@ -117,16 +117,16 @@ def test_a_comparison_has_a_row_for_each_contrast_and_a_line_at_0():
 )
 def test_the_margin_of_a_comparison_is_marked(alternative, greater_is_better, margins):
     found = comparison(alternative=alternative, margin=0.3, greater_is_better=greater_is_better)
-    display = IntervalsDisplay.from_intervals(found)
+    display = IntervalsDisplay.from_result(found)
     assert tuple(line.get_xdata()[0] for line in display.margins_) == margins
     low, high = display.ax_.get_xlim()
     assert all(low < margin < high for margin in margins)
-    assert IntervalsDisplay.from_intervals(found, margins=0.2).margins == (0.2,)
+    assert IntervalsDisplay.from_result(found, margins=0.2).margins == (0.2,)
 
 
 def test_one_interval_needs_a_name():
     with pytest.raises(TypeError, match=r"pass \{'name': interval\}"):
-        IntervalsDisplay.from_intervals(comparison(1).interval)
+        IntervalsDisplay.from_result(comparison(1).interval)
 
 
 def by_numbers(*limits):
@@ -138,7 +138,7 @@ def by_numbers(*limits):
 
 def test_intervals_by_numbers_are_a_band():
     found = by_numbers((0.5, 0.4, 0.9), (0, 0.7, 0.8), (0.2, 0.6, np.inf))
-    display = IntervalsDisplay.from_intervals(found, reference=0.5, margins=0.3)
+    display = IntervalsDisplay.from_result(found, reference=0.5, margins=0.3)
     vertices = {tuple(point) for point in display.band_.get_paths()[0].vertices.round(9).tolist()}
     assert {(0.0, 0.7), (0.0, 0.8), (0.2, 0.6), (0.5, 0.4), (0.5, 0.9)} < vertices
     low, high = display.ax_.get_ylim()
@@ -163,7 +163,7 @@ def test_intervals_by_numbers_are_a_band():
     ],
 )
 def test_a_conclusion_holds_up_to_the_first_limits_with_the_reference(limits, end):
-    display = IntervalsDisplay.from_intervals(by_numbers(*limits), reference=0)
+    display = IntervalsDisplay.from_result(by_numbers(*limits), reference=0)
     assert display.clear_up_to == end
     assert (display.mark_ is None) == (end is None)
     assert IntervalsDisplay(by_numbers(*limits)).clear_up_to is None
@@ -173,4 +173,4 @@ def test_a_conclusion_holds_up_to_the_first_limits_with_the_reference(limits, en
 def test_keys_are_names_or_numbers(key):
     found = by_numbers((1, 0.1, 0.2))
     with pytest.raises(TypeError, match=f"intervals has the key {key!r}: pass names"):
-        IntervalsDisplay.from_intervals({**found, key: found[1]})
+        IntervalsDisplay.from_result({**found, key: found[1]})

@@ -58,5 +58,5 @@ intervals = {
     )
     for row in json.loads(found.stdout)["results"]
 }
-IntervalsDisplay.from_intervals(intervals)
+IntervalsDisplay.from_result(intervals)
 plt.show()

@@ -40,6 +40,6 @@ for name, interval in intervals.items():
 
 # %%
 figure, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")
-IntervalsDisplay.from_intervals(intervals, ax=axes)
+IntervalsDisplay.from_result(intervals, ax=axes)
 axes.set(xlabel="value and 95 % interval", xlim=(0, 1.02))
 plt.show()

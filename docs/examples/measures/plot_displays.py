@@ -2,8 +2,8 @@
 All displays on simulated data
 ==============================
 
-Each display of :mod:`sklearn_rank.plotting` is one call: five for two classes, two for queries, and
-one for confidence intervals.
+The displays of :mod:`sklearn_rank.plotting` draw results: curves of one or of several models,
+intervals, and the differences of two rankers on queries.
 """
 
 # %%
@@ -26,56 +26,45 @@ models = {
 prob = {name: model.predict_proba(X_test)[:, 1] for name, model in models.items()}
 
 # %%
-# Precision among the first k items, with 95 % intervals at the top 1 % and 10 %.
-from sklearn_rank.plotting import TopOfListDisplay
+# Precision among the first k items.
+from sklearn_rank.metrics import precision_at_top_curve
+from sklearn_rank.plotting import CurveDisplay
 
-display = TopOfListDisplay.from_predictions(
-    y_test, prob["logistic"], name="logistic", tau=(0.01, 0.1), level=0.95
-)
-TopOfListDisplay.from_predictions(
-    y_test, prob["naive Bayes"], name="naive Bayes", ax=display.ax_
-)
-plt.show()
-
-# %%
-# Fraction of all positives that are in the first part of the list.
-from sklearn_rank.plotting import CumulativeGainDisplay
-
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-for name, score in prob.items():
-    CumulativeGainDisplay.from_predictions(y_test, score, name=name, ax=left)
-    CumulativeGainDisplay.from_predictions(
-        y_test, score, name=name, kind="lift", ax=right
-    )
+curves = {name: precision_at_top_curve(y_test, p) for name, p in prob.items()}
+display = CurveDisplay.from_result(curves)
 plt.show()
 
 # %%
 # Fraction of positives among the first k items, and their mean probability.
-from sklearn_rank.plotting import TopCalibrationDisplay
+from sklearn_rank.inference import calibration_at_top
 
-display = TopCalibrationDisplay.from_predictions(y_test, prob)
+tops = {name: calibration_at_top(y_test, p) for name, p in prob.items()}
+display = CurveDisplay.from_result(tops)
 plt.show()
 
 # %%
 # Net benefit of acting on the items whose probability reaches a threshold.
-from sklearn_rank.plotting import DecisionCurveDisplay
+from sklearn_rank.inference import net_benefit_curve
 
-display = DecisionCurveDisplay.from_predictions(y_test, prob, band=False)
+benefits = {name: net_benefit_curve(y_test, p) for name, p in prob.items()}
+display = CurveDisplay.from_result(benefits, band=False)
 plt.show()
 
 # %%
-# ROC curve with a band for the whole curve, and the weight of a measure of the top.
-from sklearn_rank.metrics import LocalAUC
-from sklearn_rank.plotting import RocBandDisplay
+# ROC curve with a band for the whole curve.
+from sklearn_rank.inference import roc_band
 
-display = RocBandDisplay.from_predictions(
-    y_test, prob["logistic"], phi=LocalAUC(0.8), name="logistic"
+display = CurveDisplay.from_result(
+    roc_band(y_test, prob["logistic"]), name="logistic"
 )
 plt.show()
 
 # %%
 # Queries: 100 queries with ten items each, graded 0, 1 or 2, and the scores of two rankers.
-from sklearn_rank.plotting import QueryScoresDisplay
+# Differences between the two rankers, one per query, with a paired test.
+from sklearn_rank.inference import compare
+from sklearn_rank.metrics import ndcg_score
+from sklearn_rank.plotting import QueryDifferenceDisplay
 
 rng = np.random.default_rng(0)
 qid = np.repeat(np.arange(100), 10)
@@ -84,18 +73,12 @@ scores = {
     "A": grade + rng.normal(size=1000),
     "B": grade + 2 * rng.normal(size=1000),
 }
-display = QueryScoresDisplay.from_predictions(
-    grade, scores, qid=qid, measure="ndcg@5"
-)
-plt.show()
-
-# %%
-# Differences between the two rankers, one per query, with a paired test.
-from sklearn_rank.plotting import QueryDifferenceDisplay
-
-display = QueryDifferenceDisplay.from_predictions(
-    grade, scores["A"], scores["B"], qid=qid, measure="ndcg@5", random_state=0
-)
+values = {
+    name: ndcg_score(grade, score, qid=qid, k=5, average=None)
+    for name, score in scores.items()
+}
+comparison = compare("ndcg@5", grade, scores, qid=qid)
+display = QueryDifferenceDisplay.from_result(comparison, values)
 plt.show()
 
 # %%
@@ -107,13 +90,11 @@ intervals = {
     name: metric_interval("ndcg@5", grade, score, qid=qid)
     for name, score in scores.items()
 }
-display = IntervalsDisplay.from_intervals(intervals)
+display = IntervalsDisplay.from_result(intervals)
 plt.show()
 
 # %%
 # A style of matplotlib applies to all displays.
 with plt.style.context("dark_background"):
-    display = QueryDifferenceDisplay.from_predictions(
-        grade, scores["A"], scores["B"], qid=qid, measure="ndcg@5", random_state=0
-    )
+    display = QueryDifferenceDisplay.from_result(comparison, values)
 plt.show()

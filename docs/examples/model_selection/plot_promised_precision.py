@@ -11,10 +11,10 @@ promise of TopThresholdClassifier, with a confidence of 90 %, may fail in 10 %.
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_rank.model_selection import TopThresholdClassifier
-from sklearn_rank.plotting import GuaranteeDisplay
 
 
 class Score(ClassifierMixin, BaseEstimator):
@@ -74,5 +74,8 @@ plt.show()
 
 # %%
 # What could be promised of each number of flagged rows of the last sample.
-GuaranteeDisplay.from_estimator(flag)
+table = pd.DataFrame(flag.guarantees()).set_index("n_flagged")
+axes = table.plot(logx=True, xlabel="Rows from the top", ylabel="Precision")
+axes.axhline(0.8, color="#767676", linestyle=":")
+axes.axvline(flag.report_.n_flagged, color="#767676")
 plt.show()

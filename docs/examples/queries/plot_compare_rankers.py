@@ -14,11 +14,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
 from sklearn_rank.inference import compare, metric_interval
-from sklearn_rank.plotting import (
-    IntervalsDisplay,
-    QueryDifferenceDisplay,
-    QueryScoresDisplay,
-)
+from sklearn_rank.metrics import ndcg_score
+from sklearn_rank.plotting import IntervalsDisplay, QueryDifferenceDisplay
 
 rng = np.random.default_rng(0)
 
@@ -48,7 +45,14 @@ scores = {
 
 # %%
 # The values of NDCG@10 on all queries. They vary far more than the means differ.
-QueryScoresDisplay.from_predictions(y, scores, qid=qid, measure="ndcg@10")
+values = {
+    name: ndcg_score(y, score, qid=qid, k=10, average=None)
+    for name, score in scores.items()
+}
+figure, axes = plt.subplots()
+axes.hist(values.values(), bins=20, label=list(values))
+axes.set(xlabel="NDCG@10", ylabel="Queries")
+axes.legend()
 plt.show()
 
 # %%
@@ -57,23 +61,16 @@ intervals = {
     name: metric_interval("ndcg@10", y, score, qid=qid)
     for name, score in scores.items()
 }
-IntervalsDisplay.from_intervals(intervals)
+IntervalsDisplay.from_result(intervals)
 plt.show()
 
 # %%
 # Overlapping intervals do not imply equal rankers: on a noisy query all are worse, so that the
 # differences vary less than the values. All pairs, with p-values adjusted for their number:
-print(compare("ndcg@10", y, scores, qid=qid, random_state=0))
+comparison = compare("ndcg@10", y, scores, qid=qid, random_state=0)
+print(comparison)
 
 # %%
-# The differences of one pair, sorted. The test exchanges the two rankers on random queries.
-QueryDifferenceDisplay.from_predictions(
-    y,
-    scores["boosted trees"],
-    scores["ridge"],
-    qid=qid,
-    measure="ndcg@10",
-    names=("boosted trees", "ridge"),
-    random_state=0,
-)
+# The differences of one pair, sorted.
+QueryDifferenceDisplay.from_result(comparison["boosted trees - ridge"], values)
 plt.show()

@@ -46,15 +46,18 @@ print(compare("recall@200", y_test, scores, baseline="ensemble", random_state=0)
 # of the share that is found at the capacity, with intervals that hold for all three at once.
 import matplotlib.pyplot as plt
 
-from sklearn_rank.plotting import IntervalsDisplay, TopOfListDisplay
+from sklearn_rank.metrics import precision_at_top_curve
+from sklearn_rank.plotting import CurveDisplay, IntervalsDisplay
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-for name, score in scores.items():
-    TopOfListDisplay.from_predictions(y_test, score, name=name, ax=left)
+CurveDisplay.from_result(
+    {name: precision_at_top_curve(y_test, score) for name, score in scores.items()},
+    ax=left,
+)
 left.axvline(200, color="grey")
 left.set_xlabel("Patients followed up (log scale)")
 left.set_ylabel("Share of ill patients among them")
-IntervalsDisplay.from_intervals(
+IntervalsDisplay.from_result(
     compare("recall@200", y_test, scores, baseline="linear", random_state=0),
     ax=right,
 )

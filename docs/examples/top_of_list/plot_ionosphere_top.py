@@ -61,15 +61,16 @@ for name, model in fitted.items():
 # The lists of boosted trees and the ensemble stay pure longer than that of any linear model. This is
 # one split of one data set: :doc:`/benchmarks/top_of_list` has means over many.
 
-from sklearn_rank.plotting import TopOfListDisplay
+from sklearn_rank.metrics import precision_at_top_curve
+from sklearn_rank.plotting import CurveDisplay
 
-axes = None
-for name, model in fitted.items():
-    display = TopOfListDisplay.from_estimator(
-        model, X_test, y_test, name=name, ax=axes, tau=TAU if axes is None else ()
-    )
-    axes = display.ax_
-axes.set(xlim=(4, None), ylim=(0.6, 1.02))
+curves = {
+    name: precision_at_top_curve(y_test, model.decision_function(X_test))
+    for name, model in fitted.items()
+}
+display = CurveDisplay.from_result(curves)
+display.ax_.axvline(TAU * len(y_test), color="grey", linewidth=0.5)
+display.ax_.set(xlim=(4, None), ylim=(0.6, 1.02))
 
 # %%
 # The certificate: no weights have a smaller value of the training objective than ``lower_bound_``.
