@@ -1,26 +1,35 @@
 """How far are the main calls from what their data cost to touch? One table, from one command.
 
     python benchmarks/limits.py [--only auc fit] [--write]
+    python benchmarks/limits.py --before v0.1.0     # a revision or a folder
 
 Each call stands beside the operation that it cannot do without: ``np.sort`` of the scores for a
 measure of ranks, a pass over the scores for a measure of the top, ``X @ w`` and its transpose for
 a linear fit, the products of all pairs of rows for accuracy at the top; and beside the fastest
 other package that does the same. CPU seconds, one thread, the calls in turns, best of several.
+
+``--before`` times the calls of another version too: fresh processes of both in turns, so that
+other load slows both. It ends with 1 if a call takes more than 1.15 times as long.
 """
 
 import argparse
+import gzip
 import sys
 import time
 import warnings
 from functools import partial
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent / "versions"))
-from inputs import classes, graded, one_list, queries
-from measuring import describe_machine, format_table, run_worker, serve, store_results
+from measuring import (
+    REPOSITORY,
+    data_directory,
+    describe_machine,
+    format_table,
+    run_worker,
+    serve,
+    store_results,
+    tree_of,
+)
 
 COLUMNS = [
     ("call", "call", ""),
@@ -31,6 +40,50 @@ COLUMNS = [
     ("peer", "peer", ""),
     ("peer_ratio", "peer, times ours", ".1f"),
 ]
+VERSIONS = [
+    ("call", "call", ""),
+    ("data", "data", ""),
+    ("before", "ms before", ".2f"),
+    ("after", "ms after", ".2f"),
+    ("ratio", "after / before", ".2f"),
+]
+SLOWER = 1.15  # other load makes less of a difference
+
+
+def one_list(n):
+    """Labels, one in ten positive, and scores."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(n) < 0.1).astype(np.int64)
+    return y, rng.normal(size=n) + y
+
+
+def queries(n_queries=10_000, n_rows=1_000_000):
+    """Grades 0 to 4, scores and ids of ragged lists."""
+    rng = np.random.default_rng(1)
+    share = rng.integers(1, 200, n_queries)
+    lengths = 1 + rng.multinomial(n_rows - n_queries, share / share.sum())
+    grade = rng.choice(5, size=n_rows, p=[0.5, 0.25, 0.12, 0.08, 0.05])
+    score = rng.normal(size=n_rows) + 0.3 * grade
+    return grade, score, np.repeat(np.arange(n_queries), lengths)
+
+
+def classes(name, n):
+    """Rows, standardised, and labels 0 and 1 of a stored set."""
+    with gzip.open(data_directory() / f"{name}.csv.gz", "rt") as lines:
+        table = np.genfromtxt(lines, delimiter=",", skip_header=1)
+    table = table[np.sort(np.random.default_rng(3).permutation(len(table))[:n])]
+    X = table[:, :-1]
+    deviation = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1), 1 * (table[:, -1] == 1)
+
+
+def graded(n=100_000, d=20):
+    """Rows, grades 0 to 4 and ids of ragged lists."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n, d))
+    hidden = X[:, : d // 2].sum(axis=1) / np.sqrt(d // 2) + rng.normal(size=n)
+    y = np.digitize(hidden, [0.7, 1.5, 2.2, 3.0])
+    return X, y, np.sort(rng.integers(0, 1000, n))
 
 
 def measures():
@@ -114,8 +167,8 @@ def fits():
         ranker = package.OrderPreservingRanker(loss)
         call = partial(ranker.fit, X, y, qid=qid)
         yield f"OrderPreservingRanker({loss!r}).fit", call, once, None
-    for name, n, d in (("pima_diabetes", 512, 8), ("spambase", 1000, 57)):
-        X, y = classes(name, n, d)
+    for name, n in (("pima_diabetes", 512), ("spambase", 1000)):
+        X, y = classes(name, n)
         pairs = ("X @ X.T", partial(np.matmul, X, X.T))
         ranker = package.AccuracyAtTopRanker(0.05, C=0.01, selection="closest")
         yield f"AccuracyAtTopRanker.fit, {name}", partial(ranker.fit, X, y), pairs, None
@@ -131,7 +184,26 @@ def one_pass(X):
     return X.T @ (X @ np.ones(X.shape[1]))
 
 
-KINDS = {"measures": measures, "fits": fits}
+def small_calls():
+    """A hundred rows: what a call costs whatever its rows."""
+    from sklearn_rank import inference, metrics
+
+    y, scores = one_list(100)
+    sort = ("np.sort of the scores", partial(np.sort, scores))
+    many = partial(repeated, 100)
+    for name in ("roc_auc_score", "bedroc_score", "average_precision_score"):
+        call = partial(getattr(metrics, name), y, scores)
+        yield f"{name}, 100 times", partial(many, call, y), sort, None
+    call = partial(inference.metric_interval, "auc", y, scores)
+    yield "metric_interval of auc, 100 times", partial(many, call, y), sort, None
+
+
+def repeated(times, call, y):
+    for _ in range(times):
+        call()
+
+
+KINDS = {"measures": measures, "fits": fits, "small": small_calls}
 
 
 def work(request):
@@ -174,13 +246,39 @@ def shape_of(call):
     return " x ".join(f"{size:,}" for size in array.shape)
 
 
+def compare(options):
+    """Times of both versions: before, after, after, before."""
+    rows = {}
+    with tree_of(options.before) as before:
+        for name in ("before", "after", "after", "before"):
+            for kind in KINDS:
+                request = {"kind": kind, "only": options.only, "budget": options.budget / 4}
+                tree = str(before if name == "before" else REPOSITORY)
+                reports, problem = run_worker(__file__, request, PYTHONPATH=tree)
+                if problem:
+                    print(f"{name}, {kind}: {problem}")
+                for report in reports:
+                    row = rows.setdefault(report["call"], {"call": report["call"]})
+                    row["data"] = report["data"]
+                    row[name] = min(row.get(name, np.inf), report["ms"])
+    rows = [row for row in rows.values() if {"before", "after"} <= row.keys()]
+    for row in rows:
+        row["ratio"] = row["after"] / row["before"]
+    print(format_table(rows, VERSIONS))
+    slower = [row["call"] for row in rows if row["ratio"] > SLOWER]
+    sys.exit(f"slower: {', '.join(slower)}" if slower else 0)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", metavar="TEXT", help="calls with a text in the name")
     parser.add_argument("--budget", type=float, default=5, help="seconds for a call")
+    parser.add_argument("--before", help="revision or folder of another version")
     parser.add_argument("--write", action="store_true", help="store the table in results/")
     options = parser.parse_args()
     print(describe_machine("dask"))
+    if options.before:
+        compare(options)
     rows = []
     for kind in KINDS:
         request = {"kind": kind, "only": options.only, "budget": options.budget}

@@ -77,7 +77,7 @@ draw(read("top_of_list_family.csv"), RANKERS, "logistic")
 
 # %%
 # Processor seconds of one fit with one thread, on normal rows of 50 features
-# (``python benchmarks/top_rankers/run.py``).
+# (``python benchmarks/top_rankers.py``).
 FITS = {
     "TopPushRanker(.3)": ("TopPushRanker(0.3)", "#0072B2", "o"),
     "PNormPushRanker(4)": ("PNormPushRanker(4)", "#009E73", "^"),
