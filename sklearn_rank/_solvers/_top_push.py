@@ -1,8 +1,8 @@
-"""Positives above the top of other rows: losses, functions of the top, the problem, its solvers.
+"""Top Push: losses of positives against the mean T of the highest scores of other rows.
 
-The mean of the top is T = eta + kappa . xi with xi_j >= s_j - eta and xi_j >= 0, kappa the weights
-over the mass of the top; the dual variables beta of the first constraints are at most kappa times
-the sum of the slopes of the losses.
+An interior point method solves it with T = eta + kappa . xi, xi_j >= s_j - eta and xi_j >= 0,
+where kappa are the weights over the mass of the top. The dual variables beta of the first
+constraints are at most kappa times the sum of the slopes of the losses.
 """
 
 from __future__ import annotations
@@ -14,17 +14,14 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import expit, xlog1py
+from scipy.special import xlog1py
 
 from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import Design, InMemoryDesign, column_scales
-from ._linear import Solve, flops_of_system, row_system, search_line
+from ._linear import flops_of_system, row_system
 from ._nearest_point import Hull
 from ._result import Certificate, SolverResult, relative_gap
-
-# Values of a loss, and its first and second derivatives. Each of shape (n,).
-LossParts: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 # Variables of an interior point at the positives, which stay positive: the slopes of the losses,
 # times costs, and what is complementary to them.
@@ -43,17 +40,14 @@ class DualPoint(NamedTuple):
 class DifferenceLoss(ABC):
     """A convex nondecreasing loss l(u) of a difference u of scores, 1 at 0."""
 
-    first_slope: ClassVar[float]  # That of the start
+    slope_at_zero: ClassVar[float]
+    first_slope: ClassVar[float]  # Slope at which the interior point method starts
     # Share of the slopes below which the start is not a point of the dual problem.
     least_share: ClassVar[float] = 1e-3
 
     @abstractmethod
     def rises(self, u: FloatArray) -> FloatArray:
         """Evaluate ``l(u) - l(0)``, accurate where u is small. Shape (n,)."""
-
-    @abstractmethod
-    def parts(self, u: FloatArray, width: float) -> LossParts:
-        """Evaluate the loss with kinks rounded off, which is less by at most half of the width."""
 
     @abstractmethod
     def conjugate(self, slope: FloatArray) -> FloatArray:
@@ -88,14 +82,10 @@ class DifferenceLoss(ABC):
 class SquaredHinge(DifferenceLoss):
     """``max(0, 1 + u)**2``; duals are slopes a >= 0 and ``a / 2c - 1 - u >= 0``, the product 0."""
 
-    first_slope = 2.0
+    slope_at_zero = first_slope = 2.0
 
     def rises(self, u: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(u, -1.0) * (2.0 + np.maximum(u, -1.0)))
-
-    def parts(self, u: FloatArray, width: float) -> LossParts:
-        missing = np.maximum(1.0 + u, 0.0)
-        return missing * missing, 2.0 * missing, np.where(missing > 0, 2.0, 0.0)
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
         return np.asarray((0.5 * slope - 1.0) ** 2)
@@ -124,17 +114,12 @@ class SquaredHinge(DifferenceLoss):
 
 
 class Hinge(DifferenceLoss):
-    """``max(0, 1 + u)``, or a parabola at its kink; slopes ``0 <= a <= c``, slacks, losses."""
+    """``max(0, 1 + u)``; duals are slopes ``0 <= a <= c``, slacks, and losses."""
 
-    first_slope = 0.5
+    slope_at_zero, first_slope = 1.0, 0.5
 
     def rises(self, u: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(u, -1.0))
-
-    def parts(self, u: FloatArray, width: float) -> LossParts:
-        slope = np.clip(1.0 + u, 0.0, width) / width
-        value = slope * (1.0 + u - 0.5 * width * slope)
-        return value, slope, np.where((slope > 0) & (slope < 1), 1.0 / width, 0.0)
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(1.0 - slope, 0.0))
@@ -176,17 +161,12 @@ class LogisticLoss(DifferenceLoss):
     Duals are slopes a below a bound b, and b - a: rounding would lose it.
     """
 
-    first_slope = 0.5 / float(np.log(2.0))
+    slope_at_zero = first_slope = 0.5 / float(np.log(2.0))
     least_share = 1e-9
 
     def rises(self, u: FloatArray) -> FloatArray:
         small = np.log1p(0.5 * np.expm1(np.minimum(u, 1.0)))
         return np.where(u < 1.0, small, np.logaddexp(0.0, u) - np.log(2.0)) / np.log(2.0)
-
-    def parts(self, u: FloatArray, width: float) -> LossParts:
-        share = expit(u)
-        slope, curvature = share / np.log(2.0), share * expit(-u) / np.log(2.0)
-        return np.logaddexp(0.0, u) / np.log(2.0), slope, curvature
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
         t = np.clip(2.0 * slope * np.log(2.0) - 1.0, -1.0, 1.0)
@@ -218,10 +198,6 @@ def _longest_step(value: FloatArray, change: FloatArray) -> float:
     return float(np.min(value[falling] / -change[falling]))
 
 
-# Steps of Newton's method in one variable, far more than its piecewise functions need.
-MOST_STEPS = 200
-
-
 @dataclass(frozen=True, eq=False)
 class TopMean:
     """Mean of the largest scores up to a mass."""
@@ -245,30 +221,6 @@ class TopMean:
         tied = np.where(scores == quantile, self.weight, 0.0)
         return (above + (self.mass - above.sum()) / tied.sum() * tied) / self.mass
 
-    def parts(self, scores: FloatArray, width: float) -> tuple[float, FloatArray, FloatArray]:
-        """The value with kinks rounded off, its slopes of sum 1, and its curvatures."""
-        quantile = float(quantile_at_mass(scores, self.weight, self.mass))
-        kappa = self.weight / self.mass
-        # The slopes rise from 0 to kappa over a width, below which the quantile is.
-        band = np.flatnonzero(np.abs(scores - quantile) < width)
-        near, of_near = scores[band], kappa[band]
-        missing = 1.0 - float(kappa.sum(where=scores >= quantile + width))
-        low, level, high = quantile - width, quantile, quantile
-        for _ in range(MOST_STEPS):
-            share = np.clip((near - level) / width, 0.0, 1.0)
-            excess = float(of_near @ share) - missing
-            low, high = (level, high) if excess > 0.0 else (low, level)
-            slope = float(of_near.sum(where=(share > 0.0) & (share < 1.0))) / width
-            if abs(excess) <= 1e-15 or not high - low > 1e-15 * width:
-                break
-            level += excess / slope if slope > 0.0 else np.inf
-            if not low <= level <= high:
-                level = 0.5 * (low + high)
-        share = np.clip((scores - level) / width, 0.0, 1.0)
-        slopes = kappa * share / float(kappa @ share)
-        curvatures = np.where((share > 0.0) & (share < 1.0), kappa / width, 0.0)
-        return float(slopes @ (scores - 0.5 * width * share)), slopes, curvatures
-
     def mass_of_mean(self, scores: FloatArray, mean: float) -> float:
         """Largest mass of which the top scores have at least a mean."""
         order = np.argsort(-scores)
@@ -279,29 +231,12 @@ class TopMean:
             return float(mass[k - 1]) if k else 0.0
         return float(mass[k - 1] + excess[k - 1] / (mean - scores[order[k]]))
 
-    def part(self, index: BoolArray) -> TopMean:
-        """The functional of some rows, which is no larger."""
-        return TopMean(self.weight[index], self.mass)
-
-    def sample(self, stride: int) -> TopMean:
-        """The functional of every ``stride``-th row, and of the mass in proportion."""
-        weight = self.weight[::stride]
-        return TopMean(weight, min(max(self.mass / stride, weight.max()), 0.9 * weight.sum()))
-
 
 # Distance, relative to the spread of the rows, below which two points are one.
 NEAR = 1e-6
 
-# The same at which the mass of a top is nearly the largest, and a share of its square.
-ROUGHLY_NEAR = 1e-3
-ACCURACY = 1e-3
-
-# Rows in which a mean of the top is looked for first, as a multiple of the top.
-TOPS_IN_SAMPLE = 8
-
-# Relative gap that rounding leaves, and difference of objectives, relative to them, that it hides.
-LEAST_GAP = 1e-15
-ROUNDING = 1e-14
+# Rows beside those in the top which the first set and each larger one have.
+SPARE_ROWS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,7 +246,7 @@ class TopPushProblem:
     design: Design  # The rows X
     positive: IntArray  # (n_pos,): Rows that belong above T
     cost: FloatArray  # (n_pos,): Their positive costs
-    reference: IntArray  # (n_reference,): Rows of whose scores T is a function, ascending
+    reference: IntArray  # (n_reference,): Other rows, of whose scores T is a function, ascending
     top: TopMean
     loss: DifferenceLoss
 
@@ -324,221 +259,93 @@ class TopPushProblem:
     def means(self) -> tuple[FloatArray, FloatArray, float]:
         """Means of the positives and of the reference rows, and squared spread about the first."""
         weight, share = self.top.weight, np.zeros((self.design.shape[0], 2))
-        share[self.positive, 0] = self.cost / self.cost.sum()
+        share[self.positive, 0] = self.cost / self.at_zero
         share[self.reference, 1] = weight / weight.sum()
         centre, mean = self.design.pull_back(share).T
         square = float(share[:, 1] @ self.design.squared_norms())
         return centre, mean, max(square + float(centre @ (centre - 2.0 * mean)), 0.0)
 
-    @property
-    def strides(self) -> list[int]:
-        """Between the rows in which a mean of the top is looked for: of a sample first, if any."""
-        n_tops = float(self.top.weight.sum()) / self.top.mass
-        stride = int(min(len(self.reference) / SAMPLED_ROWS, n_tops / TOPS_IN_SAMPLE))
-        return [stride, 1] if stride > 1 else [1]
-
-    @cached_property
-    def gain_of_distance(self) -> float:
-        """Twice what can be won from w = 0, over the squared distance of the positives' mean.
-
-        Its distance from a mean of the top, times the sum of the slopes, is a gradient there.
-        """
-        slopes = self.loss.parts(np.zeros(len(self.cost)), 1.0)[1]
-        return float(self.cost @ slopes) ** 2
-
-    def change(self, coef: FloatArray, scores: FloatArray) -> float:
-        """The objective less that at 0."""
-        top = self.top.value(scores[self.reference])
-        rises = self.loss.rises(top - scores[self.positive])
-        return 0.5 * float(coef @ coef) + float(self.cost @ rises)
+    def change(self, coef: FloatArray, top: float, positive: FloatArray) -> float:
+        """The objective less that at 0, given T and the scores of the positives."""
+        return 0.5 * float(coef @ coef) + float(self.cost @ self.loss.rises(top - positive))
 
 
-def gap_of_change(change: float, lower_bound: float) -> float:
+def _gap_of_change(change: float, lower_bound: float) -> float:
     """Largest share of the decrease of the objective that may be missing; w = 0 has none."""
     return float(relative_gap(change, lower_bound)) if change < 0 else np.inf
 
 
-def is_best(objective: float, best: float) -> bool:
-    """Whether a value of the objective is the best so far, but for rounding."""
-    return objective <= best or objective - best <= ROUNDING * abs(best)
+def _is_best(objective: float, best: float) -> bool:
+    """Whether a value of the objective is the best so far, except for rounding."""
+    return objective <= best or objective - best <= 1e-14 * abs(best)
 
 
-class TopPart:
-    """The problem with T of some of its rows alone.
+class _InteriorPoint:
+    """An interior point of the problem with T of some of its rows alone.
 
     The rows that it needs are copied where the design copies so many.
     """
 
-    _rows: Design
-
     def __init__(self, problem: TopPushProblem, mask: BoolArray) -> None:
-        self.problem = problem
-        self._origin: FloatArray | None = None
-        self.select(mask)
-
-    def select(self, mask: BoolArray) -> None:
-        """Let T be of other rows."""
-        # Never two copies at a time.
-        vars(self).pop("_rows", None)
-        vars(self).pop("interior_point", None)
-        problem = self.problem
-        self.mask, self.functional = mask, problem.top.part(mask)
-        reference = problem.reference[mask]
-        index = np.flatnonzero(np.bincount(np.append(problem.positive, reference)))
+        self.problem, self.cost, self.loss = problem, problem.cost, problem.loss
+        reference, weight = problem.reference[mask], problem.top.weight[mask]
+        self.top = TopMean(weight, problem.top.mass)
+        index = np.sort(np.append(problem.positive, reference))
         self._positive = np.searchsorted(index, problem.positive)
         self._reference = np.searchsorted(index, reference)
-        self._n_rows = len(index)
         rows = problem.design.rows(index)
         if isinstance(rows, InMemoryDesign):
-            if self._origin is None:
-                share = self._join(problem.cost / problem.cost.sum(), np.zeros(len(reference)))
-                self._origin = rows.pull_back(share)
             # Only differences of scores count: the origin may be where it costs no digits.
-            rows = rows.move(self._origin, copy=False)
-        self._rows = rows
-
-    @cached_property
-    def interior_point(self) -> _InteriorPoint:
-        """Where the steps of an interior point method are."""
-        return _InteriorPoint(self)
-
-    def scores(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        scores = self._rows.scores(coef)
-        return scores[self._positive], scores[self._reference]
-
-    def scales(self) -> FloatArray:
-        rows = self._rows
-        if isinstance(rows, InMemoryDesign):
-            return column_scales(rows)
-        if not flops_of_system(rows.shape[1], 0.0) < np.inf:
-            return np.ones(rows.shape[1])
-        share = np.full(rows.shape[0], 1.0 / rows.shape[0])
-        gram, mean = rows.gram_and_sums(share, share[:, np.newaxis])
-        return np.sqrt(np.maximum(np.diagonal(gram) - mean[:, 0] ** 2, 0.0))
-
-    def difference(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
-        """Sum the positives with factors, less the rows that T is of with theirs."""
-        return self._rows.pull_back(self._join(positive, -reference))
-
-    def system(
-        self,
-        positive: FloatArray,
-        reference: FloatArray,
-        *differences: tuple[FloatArray, FloatArray],
-    ) -> tuple[Solve, FloatArray]:
-        """Newton's system, given the weights of the rows, and differences of rows."""
-        by_row = [self._join(by_positive, -by_other) for by_positive, by_other in differences]
-        return row_system(self._rows, self._join(positive, reference), np.column_stack(by_row))
-
-    def _join(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
-        """Factors of the rows here, some of which may be positive and what T is of."""
-        by_row = np.zeros(self._n_rows)
-        by_row[self._positive] = positive
-        by_row[self._reference] += reference
-        return by_row
-
-    def change(self, coef: FloatArray, positive: FloatArray, reference: FloatArray) -> float:
-        """The objective less that of the whole problem at 0, given the scores."""
-        rises = self.problem.loss.rises(self.functional.value(reference) - positive)
-        return 0.5 * float(coef @ coef) + float(self.problem.cost @ rises)
-
-    def lower_bound(self, slope: FloatArray, difference: FloatArray) -> float:
-        """Value of the dual problem less the objective at 0."""
-        cost = self.problem.cost
-        conjugate = float(cost @ self.problem.loss.conjugate(slope / cost))
-        return -0.5 * float(difference @ difference) - conjugate
-
-
-@dataclass(eq=False)
-class Judge:
-    """Keeps the best solution and the best lower bound, and checks their gap."""
-
-    tol: float
-    max_iter: int
-    polish: bool
-    coef: FloatArray
-    objective: float = np.inf
-    lower_bound: float = -np.inf
-    gap: float = np.inf
-    n_iter: int = 0
-    exhausted: bool = False
-
-    def update(self, coef: FloatArray, objective: float, lower_bound: float) -> bool:
-        """Compare a solution and a bound with the best so far; return whether to end."""
-        if is_best(objective, self.objective):
-            self.coef, self.objective = coef, objective
-        self.lower_bound = max(self.lower_bound, lower_bound)
-        if self.n_iter >= self.max_iter:
-            return True
-        last_gap = self.gap
-        self.gap = gap_of_change(self.objective, self.lower_bound)
-        if self.gap > self.tol:
-            return False
-        return not self.polish or self.gap > 0.5 * last_gap or self.gap < LEAST_GAP
-
-
-# Share of the way to the boundary that a step goes.
-SHARE_OF_WAY = 0.99
-
-# Distance between scores, relative to them, below which they are equal, and no unit for the start.
-LEAST_ROOM = 1e-12
-
-# Length below which a step is replaced by one that keeps these shares of the products, of which
-# the last only makes them equal.
-SHORT = 0.2
-CAREFUL = (0.1, 0.5, 1.0)
-
-# Steps without a better gap after which rounding is all that is left.
-MOST_IDLE = 30
-
-
-def minimise_by_interior_points(part: TopPart, judge: Judge) -> None:
-    """Minimise the objective of a part whose functional is a mean of the top."""
-    state, n_idle = part.interior_point, 0
-    while True:
-        last_gap = judge.objective - judge.lower_bound
-        if judge.update(*state.certificate()):
-            return
-        n_idle = 0 if judge.objective - judge.lower_bound < last_gap else n_idle + 1
-        if n_idle > MOST_IDLE or not state.step():
-            judge.exhausted = True
-            return
-        judge.n_iter += 1
-
-
-class _InteriorPoint:
-    """An interior point with its scores."""
-
-    def __init__(self, part: TopPart) -> None:
-        functional, cost = part.functional, part.problem.cost
-        self.part, self.cost, self.loss = part, cost, part.problem.loss
-        self.kappa = functional.weight / functional.mass
-        slope = self.loss.first_slope * cost
-        share = functional.weight / functional.weight.sum()
+            origin = self._join(self.cost / self.cost.sum(), np.zeros(len(reference)))
+            rows = rows.move(rows.pull_back(origin), copy=False)
+        self.rows = rows
+        self.kappa = weight / problem.top.mass
+        slope, share = self.loss.first_slope * self.cost, weight / weight.sum()
         total = float(slope.sum())
-        coef = part.difference(slope, total * share)
+        coef = self.difference(slope, total * share)
         # The share of the slopes by which the scores are no longer than the margin asks for.
         square = float(coef @ coef)
         scale = min(1.0, total / square) if square > 0 else 1.0
         if scale < self.loss.least_share:
             # Slopes that are so small are far from any that are wanted: coefficients of a length
             # that suits the features stand apart from them, and meet them in later steps.
-            scales = part.scales()
+            scales = self._scales()
             coef = coef / np.where(scales > 0, scales, 1.0) ** 2
             length = float(np.linalg.norm(coef * scales))
             coef = coef / length if length > 0 else 0.0 * coef
         else:
             slope, coef = scale * slope, scale * coef
         self.coef, self.beta = coef, float(slope.sum()) * share
-        self.positive, self.reference = part.scores(coef)
+        self.positive, self.reference = self.scores(coef)
         self.eta = float(share @ self.reference)
-        distances = np.append(self.positive, self.reference) - self.eta
-        room = float(np.mean(np.abs(distances)))
-        room = room if room > LEAST_ROOM * float(np.abs(distances + self.eta).max()) else 1.0
+        room = float(np.mean(np.abs(np.append(self.positive, self.reference) - self.eta))) or 1.0
         differences = self.reference - self.eta
         self.xi = np.maximum(differences, 0.0) + room
         self.excess = self.xi - differences
-        self.duals = self.loss.start(cost, slope, self.differences)
+        self.duals = self.loss.start(self.cost, slope, self.differences)
+
+    def scores(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        scores = self.rows.scores(coef)
+        return scores[self._positive], scores[self._reference]
+
+    def _scales(self) -> FloatArray:
+        if isinstance(self.rows, InMemoryDesign):
+            return column_scales(self.rows)
+        n_rows, n_features = self.rows.shape
+        if not flops_of_system(n_features, 0.0) < np.inf:
+            return np.ones(n_features)
+        share = np.full(n_rows, 1.0 / n_rows)
+        gram, mean = self.rows.gram_and_sums(share, share[:, np.newaxis])
+        return np.sqrt(np.maximum(np.diagonal(gram) - mean[:, 0] ** 2, 0.0))
+
+    def difference(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
+        """Sum of the positives with factors, less that of the reference rows with theirs."""
+        return self.rows.pull_back(self._join(positive, -reference))
+
+    def _join(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
+        by_row = np.empty(len(self._positive) + len(self._reference))
+        by_row[self._positive], by_row[self._reference] = positive, reference
+        return by_row
 
     @property
     def differences(self) -> FloatArray:
@@ -549,18 +356,40 @@ class _InteriorPoint:
     def gamma(self) -> FloatArray:
         return float(self.duals[0].sum()) * self.kappa - self.beta
 
-    def certificate(self) -> tuple[FloatArray, float, float]:
-        """Weights, the change of the objective, and a bound by a feasible point of the dual."""
-        part, slope = self.part, self.duals[0]
-        # The sums are equal but for rounding.
-        beta = self.beta * (slope.sum() / self.beta.sum())
-        difference = part.difference(slope, beta)
-        self.residual = difference - self.coef
-        bound = part.lower_bound(slope, difference)
-        return self.coef, part.change(self.coef, self.positive, self.reference), bound
+    def minimise(self, tol: float, max_iter: int) -> tuple[FloatArray, float, int, bool]:
+        """Step until a gap within ``tol`` stops halving.
 
-    def step(self) -> bool:
-        """Take a step of Mehrotra's method; tell whether it had any length."""
+        Returns the best coefficients, a lower bound of the change of the objective, the number of
+        steps, and whether further steps would lead nowhere.
+        """
+        coef, objective, lower, gap, n_idle = self.coef, np.inf, -np.inf, np.inf, 0
+        for n_iter in range(max_iter + 1):
+            last_gap, last_distance = gap, objective - lower
+            change, bound = self._certificate()
+            if _is_best(change, objective):
+                coef, objective = self.coef, change
+            lower = max(lower, bound)
+            gap = _gap_of_change(objective, lower)
+            if n_iter == max_iter or (gap <= tol and not gap < 0.5 * last_gap):
+                return coef, lower, n_iter, False
+            n_idle = 0 if objective - lower < last_distance else n_idle + 1
+            # After so many steps without a better gap, rounding is all that is left.
+            if n_idle > 30 or not self._step():
+                break
+        return coef, lower, n_iter, True
+
+    def _certificate(self) -> tuple[float, float]:
+        """The change of the objective, and a bound of it by a feasible point of the dual."""
+        cost, slope = self.cost, self.duals[0]
+        # The sums are equal but for rounding.
+        difference = self.difference(slope, self.beta * (slope.sum() / self.beta.sum()))
+        self.residual = difference - self.coef
+        conjugate = float(cost @ self.loss.conjugate(slope / cost))
+        change = self.problem.change(self.coef, self.top.value(self.reference), self.positive)
+        return change, -0.5 * float(difference @ difference) - conjugate
+
+    def _step(self) -> bool:
+        """Take a step of Mehrotra's method; return whether it had any length."""
         gamma = self.gamma
         n_products = sum(len(a) for a, _ in self.loss.pairs(self.cost, self.duals))
         product = self.loss.product(self.cost, self.duals)
@@ -571,7 +400,7 @@ class _InteriorPoint:
         if not (np.isfinite(g).all() and np.isfinite(h).all()):
             return False
         try:
-            direction = _newton_directions(self, gamma, h, g)
+            direction = self._directions(gamma, h, g)
         except np.linalg.LinAlgError:
             return False
         guess = direction(0.0, None)
@@ -581,14 +410,13 @@ class _InteriorPoint:
             (self.beta + length * guess.beta) @ (self.excess + length * guess.excess)
         )
         new_product += float((gamma + length * guess.gamma) @ (self.xi + length * guess.xi))
-        target = mean * min(max(new_product / product, 0.0), 1.0) ** 3
-        step = direction(target, guess)
-        for share in CAREFUL:
-            if step.longest >= SHORT:
+        step = direction(mean * min(max(new_product / product, 0.0), 1.0) ** 3, guess)
+        for share in (0.1, 0.5, 1.0):
+            if step.longest >= 0.2:
                 break
-            # Corrections to second order lead astray near the boundary.
+            # Near the boundary corrections to second order mislead: keep a share of the products.
             step = direction(share * mean, None)
-        length = min(1.0, SHARE_OF_WAY * step.longest)
+        length = min(1.0, 0.99 * step.longest)
         if not length > 1e-12:
             return False
         for name in ("coef", "positive", "reference", "eta", "beta", "xi", "excess"):
@@ -599,9 +427,99 @@ class _InteriorPoint:
     def _moved_duals(self, step: _Step, length: float) -> Duals:
         return [dual + length * d for dual, d in zip(self.duals, step.duals, strict=True)]
 
+    def _directions(
+        self, gamma: FloatArray, h: FloatArray, g: FloatArray
+    ) -> Callable[[float, _Step | None], _Step]:
+        """Solver of Newton's system, given curvatures of the losses and weights of rows.
+
+        It is one matrix of the features, bordered by T, eta and the total A: the changes of the
+        slopes a of the losses and of beta are linear in those of the scores,
+        ``da = h (dT - X_P dw) + e`` and ``dbeta = g (X_S dw - deta) + m dA + f`` with
+        ``A = sum a``. The solver takes the target of the products of the pairs, and a first guess
+        that corrects the direction.
+        """
+        pairs = [(self.beta, self.excess), (gamma, self.xi)]
+        pairs += self.loss.pairs(self.cost, self.duals)
+        # Where the divisor is 0, rounding is all that is left of both factors.
+        divisor = self.excess * gamma + self.beta * self.xi
+        m = self.kappa * self.beta * self.xi / divisor
+        differences = [(h, 0.0 * g), (0.0 * h, g), (0.0 * h, m)]
+        solve, sums = row_system(
+            self.rows, self._join(h, g), np.column_stack([self._join(*by) for by in differences])
+        )
+        solved = solve(sums)
+        # A row and a column each for dT, deta, dA.
+        h_sum, g_sum, m_sum = h.sum(), g.sum(), m.sum()
+        total_sum = (self.kappa**2 * self.xi * self.excess / divisor).sum()
+        inner = (sums.T @ solved) * np.array([1.0, 1.0, -1.0])
+        border = np.array(
+            [
+                [h_sum - inner[0, 0], -inner[0, 1], -1.0 - inner[0, 2]],
+                [inner[1, 0], inner[1, 1] - g_sum, inner[1, 2] + m_sum - 1.0],
+                [inner[2, 0] - 1.0, inner[2, 1] + 1.0 - m_sum, inner[2, 2] - total_sum],
+            ]
+        )
+
+        def direction(target: float, guess: _Step | None) -> _Step:
+            # Changes of the products of complementary variables, less those of second order.
+            aims = [target - a * b for a, b in pairs]
+            if guess is not None:
+                changes = [(guess.beta, guess.excess), (guess.gamma, guess.xi)]
+                changes += self.loss.pairs(0.0, guess.duals)
+                aims = [aim - da * db for aim, (da, db) in zip(aims, changes, strict=True)]
+            excess_aim, xi_aim = aims[:2]
+            at = DualPoint(self.cost, self.differences, self.duals, aims[2:])
+            e = self.loss.constant(at)
+            f = (gamma * excess_aim - self.beta * xi_aim) / divisor
+            right = self.difference(e, f) + self.residual
+            solution = solve(right[:, np.newaxis])[:, 0]
+            products = sums.T @ solution
+            k = self.kappa * (self.xi * excess_aim + self.excess * xi_aim) / divisor
+            constant = np.array(
+                [products[0] - e.sum(), -products[1] - f.sum(), -products[2] - k.sum()]
+            )
+            try:
+                d_top, d_eta, d_total = np.linalg.solve(border, constant)
+            except np.linalg.LinAlgError:
+                # No loss has a curvature left, and T is free: it moves the least that it can.
+                d_top, d_eta, d_total = np.linalg.lstsq(border, constant)[0]
+            coef = solution + solved @ np.array([d_top, d_eta, -d_total])
+            positive, reference = self.scores(coef)
+            d_slope = h * (d_top - positive) + e
+            d_beta = g * (reference - d_eta) + m * d_total + f
+            d_gamma = d_total * self.kappa - d_beta
+            # Divide by the larger of the two dual variables.
+            is_large = self.beta >= gamma
+            by_beta = (excess_aim - self.excess * d_beta) / np.where(is_large, self.beta, 1.0)
+            by_gamma = (xi_aim - self.xi * d_gamma) / np.where(is_large, 1.0, gamma)
+            d_xi = np.where(is_large, by_beta + reference - d_eta, by_gamma)
+            d_excess = np.where(is_large, by_beta, by_gamma - reference + d_eta)
+            duals = self.loss.direction(at, d_top - positive, d_slope)
+            longest = min(
+                _longest_step(self.beta, d_beta),
+                _longest_step(self.xi, d_xi),
+                _longest_step(self.excess, d_excess),
+                _longest_step(gamma, d_gamma),
+                self.loss.longest(self.cost, self.duals, duals),
+            )
+            return _Step(
+                coef,
+                positive,
+                reference,
+                float(d_eta),
+                d_beta,
+                d_xi,
+                d_excess,
+                d_gamma,
+                duals,
+                longest,
+            )
+
+        return direction
+
 
 class _Step(NamedTuple):
-    """A direction in all variables, and how far it leads to the boundary."""
+    """A direction in all variables, and the longest step along it to the boundary."""
 
     coef: FloatArray
     positive: FloatArray
@@ -615,213 +533,6 @@ class _Step(NamedTuple):
     longest: float
 
 
-def _newton_directions(
-    state: _InteriorPoint, gamma: FloatArray, h: FloatArray, g: FloatArray
-) -> Callable[[float, _Step | None], _Step]:
-    """Solver of Newton's system at a state, given curvatures of the losses and weights of rows.
-
-    It is one matrix of the features, bordered by T, eta and the total A: the changes of the slopes
-    a of the losses and of beta are linear in those of the scores, ``da = h (dT - X_P dw) + e`` and
-    ``dbeta = g (X_S dw - deta) + m dA + f`` with ``A = sum a``. The solver takes what the products
-    of the pairs shall be, and a first guess that corrects the direction.
-    """
-    part = state.part
-    pairs = [(state.beta, state.excess), (gamma, state.xi)]
-    pairs += state.loss.pairs(state.cost, state.duals)
-    # Where the divisor is 0, rounding is all that is left of both factors.
-    divisor = state.excess * gamma + state.beta * state.xi
-    m = state.kappa * state.beta * state.xi / divisor
-    zeros_pos, zeros_ref = np.zeros_like(h), np.zeros_like(g)
-    solve, sums = part.system(h, g, (h, zeros_ref), (zeros_pos, -g), (zeros_pos, -m))
-    solved = solve(sums)
-    # A row and a column each for dT, deta, dA.
-    h_sum, g_sum, m_sum = h.sum(), g.sum(), m.sum()
-    total_sum = (state.kappa**2 * state.xi * state.excess / divisor).sum()
-    inner = (sums.T @ solved) * np.array([1.0, 1.0, -1.0])
-    border = np.array(
-        [
-            [h_sum - inner[0, 0], -inner[0, 1], -1.0 - inner[0, 2]],
-            [inner[1, 0], inner[1, 1] - g_sum, inner[1, 2] + m_sum - 1.0],
-            [inner[2, 0] - 1.0, inner[2, 1] + 1.0 - m_sum, inner[2, 2] - total_sum],
-        ]
-    )
-
-    def direction(target: float, guess: _Step | None) -> _Step:
-        # Changes of the products of complementary variables, less those of second order.
-        aims = [target - a * b for a, b in pairs]
-        if guess is not None:
-            changes = [(guess.beta, guess.excess), (guess.gamma, guess.xi)]
-            changes += state.loss.pairs(0.0, guess.duals)
-            aims = [aim - da * db for aim, (da, db) in zip(aims, changes, strict=True)]
-        excess_aim, xi_aim = aims[:2]
-        at = DualPoint(state.cost, state.differences, state.duals, aims[2:])
-        e = state.loss.constant(at)
-        f = (gamma * excess_aim - state.beta * xi_aim) / divisor
-        right = part.difference(e, f) + state.residual
-        solution = solve(right[:, np.newaxis])[:, 0]
-        products = sums.T @ solution
-        k = state.kappa * (state.xi * excess_aim + state.excess * xi_aim) / divisor
-        constant = np.array(
-            [products[0] - e.sum(), -products[1] - f.sum(), -products[2] - k.sum()]
-        )
-        try:
-            d_top, d_eta, d_total = np.linalg.solve(border, constant)
-        except np.linalg.LinAlgError:
-            # No loss has a curvature left, and T is free: it moves the least that it can.
-            d_top, d_eta, d_total = np.linalg.lstsq(border, constant)[0]
-        coef = solution + solved @ np.array([d_top, d_eta, -d_total])
-        positive, reference = part.scores(coef)
-        d_slope = h * (d_top - positive) + e
-        d_beta = g * (reference - d_eta) + m * d_total + f
-        d_gamma = d_total * state.kappa - d_beta
-        # Divide by the larger of the two dual variables.
-        is_large = state.beta >= gamma
-        by_beta = (excess_aim - state.excess * d_beta) / np.where(is_large, state.beta, 1.0)
-        by_gamma = (xi_aim - state.xi * d_gamma) / np.where(is_large, 1.0, gamma)
-        d_xi = np.where(is_large, by_beta + reference - d_eta, by_gamma)
-        d_excess = np.where(is_large, by_beta, by_gamma - reference + d_eta)
-        duals = state.loss.direction(at, d_top - positive, d_slope)
-        longest = min(
-            _longest_step(state.beta, d_beta),
-            _longest_step(state.xi, d_xi),
-            _longest_step(state.excess, d_excess),
-            _longest_step(gamma, d_gamma),
-            state.loss.longest(state.cost, state.duals, duals),
-        )
-        d_eta = float(d_eta)
-        return _Step(
-            coef, positive, reference, d_eta, d_beta, d_xi, d_excess, d_gamma, duals, longest
-        )
-
-    return direction
-
-
-# By which factor the rounding of the kinks shrinks, and its least width relative to the margin.
-SHRINKAGE = 0.1
-LEAST_WIDTH = 1e-10
-
-
-class _ScoredCoef(NamedTuple):
-    """Weights with the scores of the rows, or a direction of both."""
-
-    coef: FloatArray
-    positive: FloatArray
-    reference: FloatArray
-
-
-class _Values(NamedTuple):
-    """Derivatives of the rounded losses and of the rounded T by the scores."""
-
-    slope: FloatArray
-    curvature: FloatArray
-    top_slope: FloatArray
-    top_curvature: FloatArray
-
-    @property
-    def total(self) -> float:
-        return float(self.slope.sum())
-
-    def along(self, point: _ScoredCoef, step: _ScoredCoef) -> float:
-        by_reference = self.total * float(self.top_slope @ step.reference)
-        return float(point.coef @ step.coef + by_reference - self.slope @ step.positive)
-
-
-def minimise_rounded(part: TopPart, judge: Judge, start: FloatArray, width: float) -> float:
-    """Minimise the objective of a part by Newton's method, kinks rounded off ever less.
-
-    Returns the last width of the kinks.
-    """
-    point = _ScoredCoef(start, *part.scores(start))
-    while True:
-        values = _evaluate(part, point, width)
-        difference = part.difference(values.slope, values.total * values.top_slope)
-        bound = part.lower_bound(values.slope, difference)
-        objective = part.change(*point)
-        gradient = point.coef - difference
-        if judge.update(point.coef, objective, bound):
-            return width
-        at_zero = not point.coef.any()
-        # The gap is what the gradient is worth and what the rounding is.
-        by_gradient = 0.5 * float(gradient @ gradient)
-        by_rounding = objective - bound - by_gradient
-        step, slope = None, 0.0
-        if at_zero or by_gradient > 0.1 * by_rounding:
-            try:
-                step = _direction(part, gradient, values)
-            except np.linalg.LinAlgError:
-                # The narrower the kinks, the nearer the system is to a singular one.
-                judge.exhausted = True
-                return width
-            slope = values.along(point, step)
-        if step is not None and (at_zero or -slope > ROUNDING * abs(objective)):
-            point = _search_line(part, point, step, slope, width)
-            judge.n_iter += 1
-        elif width <= LEAST_WIDTH:
-            judge.exhausted = True
-            return width
-        else:
-            goal = 0.5 * judge.tol * abs(objective)
-            width *= min(max(goal / max(by_rounding, goal), SHRINKAGE), 0.5)
-
-
-def _evaluate(part: TopPart, point: _ScoredCoef, width: float) -> _Values:
-    cost = part.problem.cost
-    top, top_slope, top_curvature = part.functional.parts(point.reference, width)
-    _, slopes, curvatures = part.problem.loss.parts(top - point.positive, width)
-    return _Values(cost * slopes, cost * curvatures, top_slope, top_curvature)
-
-
-def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _ScoredCoef:
-    """Newton's direction; with g the gradient of T, the Hessian is I and two sums over rows.
-
-    They are of ``(x - g)(x - g)'`` over positives, and of ``(x - m)(x - m)'`` over the others, m
-    their mean by the curvatures.
-    """
-    h, c = values.curvature, values.total * values.top_curvature
-    solve, sums = part.system(h, c, (h, 0.0 * c), (0.0 * h, -values.top_slope), (0.0 * h, -c))
-    couplings = np.array([[0.0, -1.0, 0.0], [-1.0, h.sum(), 0.0], [0.0, 0.0, 0.0]])
-    couplings[2, 2] = -1.0 / c.sum() if c.any() else 0.0
-    solved = solve(np.column_stack((-gradient, sums)))
-    columns = solved[:, 1:] @ couplings
-    products = np.linalg.solve(np.eye(3) + sums.T @ columns, sums.T @ solved[:, 0])
-    coef = solved[:, 0] - columns @ products
-    return _ScoredCoef(coef, *part.scores(coef))
-
-
-def _search_line(
-    part: TopPart, point: _ScoredCoef, step: _ScoredCoef, slope: float, width: float
-) -> _ScoredCoef:
-    """Go along a step until nine tenths of its slope are gone; rows are not looked at."""
-
-    def at(length: float) -> tuple[_ScoredCoef, float]:
-        trial = _ScoredCoef(*(x + length * dx for x, dx in zip(point, step, strict=True)))
-        return trial, _evaluate(part, trial, width).along(trial, step)
-
-    return search_line(at, slope, left=0.1, least=0.05)[0]
-
-
-# Rows beside those that count which the first set and each larger one have.
-SPARE_ROWS = 500
-
-# Entries of X up to which steps beyond the tolerance cost nothing that a user would notice.
-SMALL = 1_000_000
-
-# Relative gap of solutions, and of those of samples, from which the rows that count are guessed.
-ROUGH = 1e-2
-LESS_ROUGH = 1e-3
-
-# Width of the kinks where the start is the solution of a sample, and most steps for a mean of the
-# top from there.
-WARM = 0.1
-MOST_ROUNDED = 25
-
-# Rows that T is of in the sample from which a large problem's first set is guessed, at least.
-SAMPLED_ROWS = 20_000
-
-# Positives in the sample, at least, where there are as many.
-SAMPLED_POSITIVES = 2_000
-
-
 def solve_top_push(
     problem: TopPushProblem,
     *,
@@ -829,84 +540,51 @@ def solve_top_push(
     max_iter: int = 500,
     on_iteration: Callable[[int, float, float], None] | None = None,
 ) -> SolverResult:
-    """Put positives above a functional of the top of other rows, with a certificate.
+    """Put positives above a mean of the top of other rows, with a certificate.
 
-    T is taken of the rows that score high so far, and rows that turn out to count are added.
+    T is taken of the rows with high scores so far; rows that turn out to be in the top are added.
     """
-    n_rows, n_features = problem.design.shape
-    negligible = 2.0 * tol * problem.at_zero / problem.gain_of_distance
+    # w = 0 gains at most half the square of a subgradient: the distance of the means by slopes.
+    gain = (problem.loss.slope_at_zero * problem.at_zero) ** 2
+    negligible = 2.0 * tol * problem.at_zero / gain
     nearest = nearest_top(problem, min(NEAR**2 * problem.means[2], negligible))
-    start, n_iter, at_zero = nearest.coef, nearest.n_iter, problem.at_zero
-    # No solution is worse than 0, which is the best one more often than one would think.
-    coef, best = np.zeros(n_features), 0.0
+    n_iter, at_zero = nearest.n_iter, problem.at_zero
+    # No solution is worse than 0.
+    coef, best, lower = np.zeros(problem.design.shape[1]), 0.0, -np.inf
     if nearest.is_one:
-        lower = -0.5 * problem.gain_of_distance * nearest.square
+        lower = -0.5 * gain * nearest.square
         certificate = Certificate(at_zero, at_zero + lower, n_iter=n_iter, gap=-lower / at_zero)
         return SolverResult(coef, certificate)
-    lower, inner_tol, mask = -np.inf, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
-    # A mean of the top has many kinks for each feature, unless rows are many.
-    is_smooth, width = False, 1.0
+    inner_tol, mask = 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
     if len(mask) > 4 * SPARE_ROWS:
-        sample = sample_problem(problem)
-        inner_tol = max(inner_tol, ROUGH if sample is None else LESS_ROUGH)
-        if sample is not None:
-            solution = solve_top_push(sample, tol=LESS_ROUGH, max_iter=max_iter)
-            n_iter += solution.certificate.n_iter
-            if solution.coef.any():
-                coef = start = solution.coef
-            is_smooth = True
-        scores = problem.design.scores(start)[problem.reference]
+        # The first set of rows is a guess, which need not be solved accurately.
+        inner_tol = max(inner_tol, 1e-2)
+        scores = problem.design.scores(nearest.coef)[problem.reference]
         mask = _active_and_spare(problem, scores)
-        width = WARM * float(scores.std())
-    part = TopPart(problem, mask)
+    point = _InteriorPoint(problem, mask)
     while True:
-        n_left = min(max_iter - n_iter, MOST_ROUNDED if is_smooth else max_iter)
-        polish = n_rows * n_features <= SMALL
-        judge = Judge(inner_tol, n_left, polish=polish, coef=coef)
-        if is_smooth:
-            width = minimise_rounded(part, judge, coef, width)
-            is_smooth = judge.gap <= inner_tol
-            judge.exhausted &= is_smooth
-        else:
-            minimise_by_interior_points(part, judge)
-        n_iter += judge.n_iter
-        lower = max(lower, judge.lower_bound)
-        scores = problem.design.scores(judge.coef)
-        change = problem.change(judge.coef, scores)
-        if is_best(change, best):
-            coef, best = judge.coef, change
-        gap = gap_of_change(best, lower)
+        found, bound, n_steps, exhausted = point.minimise(inner_tol, max(max_iter - n_iter, 0))
+        n_iter, lower = n_iter + n_steps, max(lower, bound)
+        scores = problem.design.scores(found)
+        reference = scores[problem.reference]
+        change = problem.change(found, problem.top.value(reference), scores[problem.positive])
+        if _is_best(change, best):
+            coef, best = found, change
+        gap = _gap_of_change(best, lower)
         if on_iteration is not None:
             on_iteration(n_iter, at_zero + best, gap)
-        converged = gap <= tol
-        missing = problem.top.active(scores[problem.reference]) & ~part.mask
-        if converged or n_iter >= max_iter or (judge.exhausted and not missing.any()):
+        missing = problem.top.active(reference) & ~mask
+        if gap <= tol or n_iter >= max_iter or (exhausted and not missing.any()):
             break
         inner_tol = 0.5 * tol
         if missing.any():
-            part.select(part.mask | _active_and_spare(problem, scores[problem.reference]))
+            mask |= _active_and_spare(problem, reference)
+            del point  # Never two copies of rows at a time
+            point = _InteriorPoint(problem, mask)
     certificate = Certificate(
-        at_zero + best, at_zero + lower, n_iter=n_iter, converged=converged, gap=gap
+        at_zero + best, at_zero + lower, n_iter=n_iter, converged=gap <= tol, gap=gap
     )
     return SolverResult(coef, certificate)
-
-
-def sample_problem(problem: TopPushProblem) -> TopPushProblem | None:
-    """Keep one row in so many of a large problem, and its costs in proportion."""
-    stride = len(problem.reference) // SAMPLED_ROWS
-    if stride < 2:
-        return None
-    pos_stride = max(1, min(stride, len(problem.positive) // SAMPLED_POSITIVES))
-    positive, reference = problem.positive[::pos_stride], problem.reference[::stride]
-    index = np.flatnonzero(np.bincount(np.append(positive, reference)))
-    return replace(
-        problem,
-        design=problem.design.rows(index),
-        positive=np.searchsorted(index, positive),
-        cost=pos_stride * problem.cost[::pos_stride],
-        reference=np.searchsorted(index, reference),
-        top=problem.top.sample(stride),
-    )
 
 
 def _active_and_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
@@ -941,38 +619,30 @@ def nearest_top(
     hull = Hull(len(centre)) if hull is None else hull
     if not len(hull.points):
         hull.add(centre - mean)
-    n_iter, coef = 1, hull.nearest(ACCURACY * negligible)
+    accuracy = 1e-3  # Of a squared distance, relative
+    n_iter, coef, last_square = 1, hull.nearest(accuracy * negligible), np.inf
     square = float(coef @ coef)
-    for stride in problem.strides:
-        design, reference = problem.design, problem.reference[::stride]
-        if stride > 1:
-            design, reference = design.rows(reference), np.arange(len(reference))
-        top, last_square = TopMean(problem.top.weight[::stride], problem.top.mass), np.inf
-        while negligible < square < last_square:
-            n_iter, last_square = n_iter + 1, square
-            scores = design.scores(coef)[reference] - float(centre @ coef)
-            share = np.zeros(design.shape[0])
-            share[reference] = top.shares(scores)
-            if share[reference] @ scores < -ACCURACY * square:  # rounding is less
-                break
-            hull.add(centre - design.pull_back(share))
-            coef = hull.nearest(ACCURACY * negligible)
-            hull.drop_idle()
-            square = float(coef @ coef)
+    while negligible < square < last_square:
+        n_iter, last_square = n_iter + 1, square
+        scores = problem.design.scores(coef)[problem.reference] - float(centre @ coef)
+        shares = problem.top.shares(scores)
+        if shares @ scores < -accuracy * square:  # rounding is less
+            break
+        share = np.zeros(problem.design.shape[0])
+        share[problem.reference] = shares
+        hull.add(centre - problem.design.pull_back(share))
+        coef = hull.nearest(accuracy * negligible)
+        hull.drop_idle()
+        square = float(coef @ coef)
     return NearestTop(coef, square, square <= negligible, n_iter)
 
 
 def largest_collapsing_mass(problem: TopPushProblem) -> float:
     """Search for the largest mass of the top with which w = 0 is the solution, roughly."""
-    sample = sample_problem(problem)
-    if sample is not None:
-        share = largest_collapsing_mass(sample) / float(sample.top.weight.sum())
-        return max(problem.top.mass, share * float(problem.top.weight.sum()))
     hull, mass = Hull(problem.design.shape[1]), float(problem.top.weight.sum())
-    negligible = ROUGHLY_NEAR**2 * problem.means[2]
     while mass > problem.top.mass:
         top = TopMean(problem.top.weight, mass)
-        found = nearest_top(replace(problem, top=top), negligible, hull)
+        found = nearest_top(replace(problem, top=top), 1e-6 * problem.means[2], hull)
         if found.is_one:
             return mass
         scores = problem.design.scores(found.coef)

@@ -82,6 +82,8 @@ def assert_same(found, expected):
                 np.testing.assert_allclose(
                     getattr(found, name), value, rtol=1e-6, atol=1e-6 * scale, err_msg=name
                 )
+            elif name == "n_iter_":  # rounding can decide about the last step
+                assert abs(found.n_iter_ - value) <= 1
             elif name not in ("dual_gap_", "feature_names_in_"):
                 np.testing.assert_array_equal(getattr(found, name), value, err_msg=name)
 

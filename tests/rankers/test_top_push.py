@@ -119,12 +119,10 @@ def test_parts_of_the_rows_suffice(tau, monkeypatch):
     X, y = data(seed=9, n=6000, shift=6.0)
     ranker = TopPushRanker(tau, C=100.0)
     in_parts = ranker.fit(X, y).objective_
-    monkeypatch.setattr(_top_push, "SAMPLED_ROWS", 500)
-    sampled = ranker.fit(X, y).objective_
     monkeypatch.setattr(_top_push, "SPARE_ROWS", len(y))
     # The gap is a share of the decrease from w = 0.
     atol = ranker.tol * ranker.C
-    np.testing.assert_allclose([in_parts, sampled], ranker.fit(X, y).objective_, atol=atol)
+    np.testing.assert_allclose(in_parts, ranker.fit(X, y).objective_, atol=atol)
 
 
 # --------------------------------------------------------------------------------- solutions of 0
@@ -224,7 +222,7 @@ def test_a_fit_that_ends_early_is_not_worse_than_none():
 def test_zero_is_the_solution_if_and_only_if_0_is_a_subgradient():
     rng = np.random.default_rng(14)
     n_zero = 0
-    for _ in range(60):
+    for _ in range(30):
         n, d = int(rng.integers(8, 40)), int(rng.integers(1, 6))
         X, y = data(rng.integers(1000), n, d, shift=rng.choice([0.0, 1.0, 3.0]))
         X = np.round(X, rng.integers(0, 2))  # tied rows
@@ -244,7 +242,7 @@ def test_zero_is_the_solution_if_and_only_if_0_is_a_subgradient():
         if told:
             assert ranker.objective_ == pytest.approx(10.0)
             assert 0 <= ranker.dual_gap_ <= 1e-9
-    assert 10 < n_zero < 50
+    assert 5 < n_zero < 25
 
 
 def test_features_far_from_the_origin_cost_no_digits():

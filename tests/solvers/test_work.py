@@ -61,7 +61,6 @@ def work(monkeypatch):
 # Either side of a choice: rows, features and parameters.
 NEIGHBOURS = {
     "all rows, or those that count": [(299, 5, {}), (305, 5, {})],
-    "from a sample": [(1495, 5, {"tau": 0.1}), (1509, 5, {"tau": 0.1})],
     "by features or by rows": [(120, 110, {}), (120, 125, {})],
     "of 1,000 features": [(1200, 1000, {}), (1200, 1001, {})],
     "w = 0 or not": [(3000, 8, {"tau": 0.31}), (3000, 8, {"tau": 0.33})],
@@ -78,7 +77,6 @@ NEIGHBOURS = {
 )
 def test_the_work_does_not_jump(name, work, monkeypatch):
     monkeypatch.setattr(_top_push, "SPARE_ROWS", 50)
-    monkeypatch.setattr(_top_push, "SAMPLED_ROWS", 500)
     monkeypatch.setattr(_two_classes, "MOST_AT_ONCE", 8 * 100**2)
     first, second = (work(*data(n, d), **parameters) for n, d, parameters in NEIGHBOURS[name])
     assert 0.5 < first / second < 2.0
