@@ -95,26 +95,23 @@ def measure_cases():
             yield f"inference {asked} {name}", call
         for asked, keywords in plans(y, score, b):
             call = partial(inference.sample_size, name, **keywords)
-            yield f"inference sample_size {name}, {asked}", partial(planned, call)
+            yield f"inference sample_size {name}, {asked}", call
 
 
 def plans(y, score, other):
-    expected = {"expected": 0.7, "positive_fraction": 0.3}
+    expected = {"expected": 0.7, "prevalence": 0.3}
     pilot = {"pilot": (y, score), "random_state": 0}
     yield "width", {**expected, "width": 0.1}
     yield "width by n", {**expected, "n": 500}
-    yield "against", {**expected, "against": 0.6, "power": 0.8}
     yield (
         "difference",
         {
             **expected,
             "difference": 0.05,
             "power": 0.8,
-            "paired": True,
             "correlation": 0.5,
         },
     )
-    yield "sd", {"sd": 0.25, "width": 0.05}
     yield "pilot", {**pilot, "width": 0.1}
     yield "pilot of queries", {**pilot, "qid": i.qid, "width": 0.1}
     yield (
@@ -127,13 +124,6 @@ def plans(y, score, other):
             "random_state": 0,
         },
     )
-    yield "margin", {**pilot, "margin": 0.05, "power": 0.8, "alternative": "non-inferior"}
-    yield "assurance", {**pilot, "width": 0.2, "assurance": 0.8}
-
-
-def planned(call):
-    plan = call()
-    return plan, attempts(plan, "curve")
 
 
 def compared(call):
@@ -271,7 +261,7 @@ def curve_cases():
         "metric_interval": {"measure": "ap", **few, "qid": i.qid, **RESAMPLES},
         "net_benefit_curve": {"y_true": y, "y_prob": prob},
         "roc_band": few,
-        "sample_size": {"measure": "auc", "expected": 0.8, "positive_fraction": 0.3, "width": 0.1},
+        "sample_size": {"measure": "auc", "expected": 0.8, "prevalence": 0.3, "width": 0.1},
         "two_sample_rank_test": {
             "scores_pos": score[y == 1],
             "scores_neg": score[y == 0],
@@ -288,7 +278,7 @@ def curve_cases():
         **few,
         qid=i.qid,
     )
-    for name in ("Interval", "RocBand", "NetBenefitCurve", "SampleSizeCurve"):
+    for name in ("Interval", "RocBand", "NetBenefitCurve"):
         yield f"inference {name}()", getattr(inference, name)
 
 

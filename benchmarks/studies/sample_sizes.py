@@ -12,6 +12,7 @@ contains the size that a pilot of 20,000 requires. The true difference is that o
 import argparse
 import sys
 import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,6 @@ from sklearn_rank.inference import metric_interval, sample_size
 from sklearn_rank.inference._evidence import (
     check_groups,
     joint_influence,
-    joint_samples,
     mean_influences,
     measure_influence,
 )
@@ -96,17 +96,10 @@ def influence_joint(measure, y, scores, groups=None):
     return joint_influence(found, conditional=True, groups=check_groups(groups, len(y)))
 
 
-def test_of_items(measure, rng, plan, paired, draw):
+def test_of_items(measure, rng, plan, draw):
     """Whether a sample of the planned size shows the difference."""
-    if paired:
-        y, scores, groups = draw(rng, plan.n, plan.n_pos)
-        return rejects(influence_joint(measure, y, scores.values(), groups))
-    samples = []
-    for name in "ab":
-        y, scores, _ = draw(rng, plan.n, plan.n_pos)
-        (found,), _ = measure_influence(measure, y, (scores[name],))
-        samples.append((found, None))
-    return rejects(joint_samples(samples, conditional=True))
+    y, scores, groups = draw(rng, plan.n, plan.n_pos)
+    return rejects(influence_joint(measure, y, scores.values(), groups))
 
 
 def of_pilots(plan_of, needed, test, n_pilots, n_tests, rng):
@@ -126,16 +119,14 @@ def of_pilots(plan_of, needed, test, n_pilots, n_tests, rng):
 def pilot_cells(n_pilots, n_tests):
     """Measures of one list from pilots."""
     cases = [
-        (name, paired, noise, n_pos, grouped)
+        (name, noise, n_pos, grouped)
         for name in ("auc", "ap", "local_auc@0.8")
-        for paired in (True, False)
         for noise in ("normal", "t(2)")
         for n_pos in (20, 100)
         for grouped in (False, True)
-        if not (grouped and (not paired or n_pos == 20))
-        and not (name == "local_auc@0.8" and (noise != "normal" or not paired))
+        if not (grouped and n_pos == 20) and not (name == "local_auc@0.8" and noise != "normal")
     ]
-    for name, paired, noise, n_pos, grouped in cases:
+    for name, noise, n_pos, grouped in cases:
         rng = np.random.default_rng(0)
         measure = get_measure(name)
 
@@ -145,7 +136,7 @@ def pilot_cells(n_pilots, n_tests):
         y, scores, _ = draw(rng, LARGE, LARGE // 5)
         difference = measure(y, scores["a"]) - measure(y, scores["b"])
         y, scores, groups = draw(rng, 20_000, 4_000)
-        question = {"measure": measure, "difference": difference, "power": 0.8, "paired": paired}
+        question = {"measure": measure, "difference": difference, "power": 0.8}
 
         def plan_of(rng, draw=draw, n_pos=n_pos, question=question):
             y, scores, groups = draw(rng, 5 * n_pos, n_pos)
@@ -155,15 +146,14 @@ def pilot_cells(n_pilots, n_tests):
             warnings.simplefilter("ignore", UserWarning)
             needed = sample_size(pilot=(y, scores), groups=groups, random_state=0, **question).n
 
-        def test(rng, plan, measure=measure, paired=paired, draw=draw):
-            return test_of_items(measure, rng, plan, paired, draw)
+        def test(rng, plan, measure=measure, draw=draw):
+            return test_of_items(measure, rng, plan, draw)
 
         n, achieved, holds = of_pilots(plan_of, needed, test, n_pilots, n_tests, rng)
-        data = "same" if paired else "different"
         yield {
             "measure": name,
             "from": "pilot",
-            "data": f"{data} data, groups of {GROUP}" if grouped else f"{data} data",
+            "data": f"same data, groups of {GROUP}" if grouped else "same data",
             "noise": noise,
             "pilot": f"{n_pos} of {5 * n_pos}",
             "n": n,
@@ -222,34 +212,22 @@ def query_cells(n_pilots, n_tests):
 def formula_power(n_tests):
     """Power of the tests of AUCs that a formula planned, on the scores it supposes and others."""
     measure = get_measure("auc")
-    for paired in (True, False):
-        for share in (0.05, 0.5):
-            for difference in (0.1, 0.05):
-                for noise in NOISES:
-                    correlation = 0.5 if paired else None
-                    plan = sample_size(
-                        measure,
-                        expected=0.75,
-                        positive_fraction=share,
-                        difference=difference,
-                        correlation=correlation,
-                        paired=paired,
-                    )
-                    rng, draw = np.random.default_rng(0), shifted(noise, difference)
-                    kept = np.mean(
-                        [test_of_items(measure, rng, plan, paired, draw) for _ in range(n_tests)]
-                    )
-                    yield {
-                        "measure": "auc",
-                        "from": "formula",
-                        "data": f"{'same' if paired else 'different'} data, {share:.0%} positive",
-                        "noise": noise,
-                        "pilot": f"difference {difference}",
-                        "n": plan.n,
-                        "planned": plan.power,
-                        "achieved": kept,
-                        "range_holds": "",
-                    }
+    for share, difference, noise in product((0.05, 0.5), (0.1, 0.05), NOISES):
+        given = {"expected": 0.75, "prevalence": share, "correlation": 0.5}
+        plan = sample_size(measure, **given, difference=difference)
+        rng, draw = np.random.default_rng(0), shifted(noise, difference)
+        kept = np.mean([test_of_items(measure, rng, plan, draw) for _ in range(n_tests)])
+        yield {
+            "measure": "auc",
+            "from": "formula",
+            "data": f"same data, {share:.0%} positive",
+            "noise": noise,
+            "pilot": f"difference {difference}",
+            "n": plan.n,
+            "planned": plan.power,
+            "achieved": kept,
+            "range_holds": "",
+        }
 
 
 def shifted(noise, difference):
@@ -283,7 +261,7 @@ def formula_width(n_tests):
     ] + [("precision@top0.1", 0.5, share, "normal") for share in (0.1, 0.3)]
     for name, expected, share, noise in cases:
         for width in (0.2, 0.1):
-            plan = sample_size(name, expected=expected, positive_fraction=share, width=width)
+            plan = sample_size(name, expected=expected, prevalence=share, width=width)
             rng = np.random.default_rng(0)
             if name == "auc":
                 apart = NOISES[noise](rng, 400_000) - NOISES[noise](rng, 400_000)

@@ -57,7 +57,7 @@ for share in (None, 0.5):
         difference=0.05,
         power=0.8,
         pilot=(y, scores),
-        positive_fraction=share,
+        prevalence=share,
         random_state=0,
     )
     print(plan, end="\n\n")

@@ -153,12 +153,13 @@ class Doctor:
                 warnings.simplefilter("ignore")
                 pilot = (sample.y_true, sample.scores[name])
                 plan = sample_size(
-                    "auc", expected=value, against=0.5, pilot=pilot, groups=sample.groups
+                    "auc", expected=value, width=2 * value - 1, pilot=pilot, groups=sample.groups
                 )
         except ValueError:
             return ""
         size = str(plan).partition("\n")[0]
-        return f"; if auc is {fixed(value)} in truth, the power is .8 with {size} (sample_size)"
+        distance = fixed(value - 0.5)
+        return f"; if auc is {fixed(value)}, an interval of ±{distance} takes {size} (sample_size)"
 
     def _sections(self) -> dict[str, list[str]]:
         findings = sorted(self.table.findings, key=lambda finding: TOPICS.index(finding[0]))

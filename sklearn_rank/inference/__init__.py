@@ -16,7 +16,7 @@ from ._probabilities import (
 from ._recall_certificate import RecallCertificate, recall_certificate
 from ._results import Comparison, Interval
 from ._roc import RocBand, roc_band
-from ._sample_size import SampleSizeCurve, SampleSizePlan, sample_size
+from ._sample_size import SampleSizePlan, sample_size
 
 __all__ = [
     "BatchLimits",
@@ -29,7 +29,6 @@ __all__ = [
     "NetBenefitCurve",
     "RecallCertificate",
     "RocBand",
-    "SampleSizeCurve",
     "SampleSizePlan",
     "batch_limits",
     "calibration_at_top",

@@ -320,8 +320,9 @@ def metric_interval(
                     f" well: leave {name} out."
                 )
         _check_weights_of(measure, weights)
-        options = {"conditional": conditional, "n_resamples": n_resamples, "rng": rng}
-        return interval_of_accumulator(measure, level, method, **options)
+        return interval_of_accumulator(
+            measure, level, method, conditional=conditional, n_resamples=n_resamples, rng=rng
+        )
     measure = get_measure(measure)
     for name in ("y_true", "y_score"):
         if columns[name] is None:

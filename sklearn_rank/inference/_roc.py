@@ -35,11 +35,6 @@ from ._limits import independent_rows, kolmogorov_margin
 from ._results import Interval
 
 
-def hanley_mcneil_pairs(auc: Any) -> tuple[Any, Any]:
-    """Two positives above a negative, a positive above two: chances for exponential scores."""
-    return auc / (2.0 - auc), 2.0 * auc**2 / (1.0 + auc)
-
-
 def both_below(h: float, k: float, correlation: float) -> float:
     """Probability that two standard normal variables are below two numbers."""
     if h == 0.0 and k == 0.0:
@@ -54,7 +49,7 @@ def both_below(h: float, k: float, correlation: float) -> float:
     return float(chance)
 
 
-def auc_parts(aucs: FloatArray, correlation: float, *, pairs: str = "delong") -> FloatArray:
+def auc_parts(aucs: FloatArray, correlation: float) -> FloatArray:
     """Parts of the covariance of AUCs on the same items, by the items that their pairs share.
 
     Covariance of the outcomes of two pairs of a positive and a negative that share both, the
@@ -71,19 +66,6 @@ def auc_parts(aucs: FloatArray, correlation: float, *, pairs: str = "delong") ->
             both = aucs[i] if i == j else both_below(h_first, h_second, alike)
             shared = both_below(h_first, h_second, alike / 2.0)
             parts[:, i, j] = both - product, shared - product, shared - product
-    if pairs == "hanley-mcneil":
-        negative, positive = hanley_mcneil_pairs(aucs)
-        variances = parts.copy()
-        for i, auc in enumerate(aucs):
-            variances[:, i, i] = (
-                auc * (1.0 - auc),
-                positive[i] - auc**2,
-                negative[i] - auc**2,
-            )
-        root = np.sqrt(
-            np.einsum("pii->pi", variances) / np.maximum(np.einsum("pii->pi", parts), 1e-300)
-        )
-        parts = parts * root[:, :, np.newaxis] * root[:, np.newaxis, :]
     return parts
 
 

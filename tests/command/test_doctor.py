@@ -580,8 +580,9 @@ def test_the_size_that_would_show_a_difference_is_that_of_python(command, files)
     assert 0.5 < value < 0.58, value
     write_csv(files / "t.csv", {"label": Y, "score": noise})
     said, _ = check(command, "t.csv")
-    plan = sample_size("auc", expected=value, against=0.5, pilot=(Y, noise))
-    assert f"if auc is {value:.4f} in truth, the power is .8 with {plan.n:,} items" in said
+    plan = sample_size("auc", expected=value, width=2 * value - 1, pilot=(Y, noise))
+    sentence = f"if auc is {value:.4f}, an interval of ±{value - 0.5:.4f} takes {plan.n:,} items"
+    assert sentence in said
 
 
 def test_json_has_the_columns_and_the_text_goes_to_a_file(command, files):

@@ -80,9 +80,7 @@ CASES = {
     ),
     "randomization": of_scores(compare, "ndcg@3", method="randomization"),
     "pilot": lambda ids: repr(
-        sample_size(
-            "ndcg", width=0.05, pilot=(GRADE, SCORES["a"]), qid=ids, assurance=0.9, random_state=0
-        )
+        sample_size("ndcg", width=0.05, pilot=(GRADE, SCORES["a"]), qid=ids, random_state=0)
     ),
     "swap": lambda ids: repr(
         compare(

@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_rank.inference import metric_interval, sample_size
 from sklearn_rank.inference._evidence import check_groups, joint_influence, measure_influence
-from sklearn_rank.inference._plans import _degrees
+from sklearn_rank.inference._plans import Expected, _degrees, pilot_model, read_pilot
 from sklearn_rank.metrics import get_measure
 
 LISTS = ["auc", "bedroc@20", "gini", "partial_auc@fpr0.2"]
@@ -28,6 +28,13 @@ def queries(seed=0, n=60, size=8):
     grade = rng.integers(0, 3, n * size)
     scores = {"a": grade + rng.normal(size=n * size), "b": grade + 2 * rng.normal(size=n * size)}
     return grade, scores, np.repeat(np.arange(n), size), rng
+
+
+def model(measure, pilot, prevalence=None, groups=None):
+    """What a pilot says of each size."""
+    pilot = read_pilot(pilot, {"qid": None, "groups": groups, "pos_label": None})
+    expected = Expected(None, prevalence, len(pilot[1]) == 2, None)
+    return pilot_model(get_measure(measure), pilot, expected, np.random.default_rng(0))[0]
 
 
 # ------------------------------------------------------------------------ at the size of the pilot
@@ -54,12 +61,17 @@ def test_the_width_of_the_precision_at_the_top():
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_power_against_a_value_has_the_units_of_the_measure(grouped):
+def test_sizes_have_the_units_of_the_measure(grouped):
     y, scores, rng = items()
     groups = rng.integers(0, 60, len(y)) if grouped else None
-    pilot, common = (y, scores["b"]), {"groups": groups, "random_state": 0}
-    auc = sample_size("auc", power=0.8, pilot=pilot, against=0.7, expected=0.8, **common)
-    gini = sample_size("gini", power=0.8, pilot=pilot, against=0.4, expected=0.6, **common)
+    common = {"groups": groups, "random_state": 0}
+    auc = sample_size("auc", pilot=(y, scores["b"]), width=0.1, expected=0.8, **common)
+    gini = sample_size("gini", pilot=(y, scores["b"]), width=0.2, expected=0.6, **common)
+    assert gini.n == auc.n
+    auc, gini = (
+        sample_size(name, pilot=(y, scores), difference=d, **common)
+        for name, d in (("auc", 0.05), ("gini", 0.1))
+    )
     assert gini.n == auc.n
 
 
@@ -72,21 +84,13 @@ def test_the_error_of_a_difference_is_that_of_the_pilot(measure, grouped):
         get_measure(measure), y, tuple(scores.values()), conditional=True, pos_label=None
     )
     joint = joint_influence(found, conditional=True, groups=check_groups(groups, len(y)))
+    error, degrees = model(measure, (y, scores), groups=groups).error(len(y))
     plan = sample_size(
         measure, n=len(y), power=0.8, pilot=(y, scores), groups=groups, random_state=0
     )
-    error, degrees = plan._at.args[1][0].error(len(y))
     assert error**2 == pytest.approx(CONTRAST @ joint.covariance @ CONTRAST)
     assert degrees == pytest.approx(joint.spread.of(CONTRAST))
     assert plan.n_groups == (40 if grouped else None)
-    alone = [metric_interval(measure, y, score).standard_error for score in scores.values()]
-    if not grouped:
-        apart = sample_size(
-            measure, n=len(y), power=0.8, pilot=(y, scores), paired=False, random_state=0
-        )
-        found = apart._at.args[1][0].error(len(y))[0]
-        # The intervals have added items.
-        assert found**2 == pytest.approx(sum(np.square(alone)), rel=0.15)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -119,18 +123,17 @@ def test_shares_of_queries_and_two_dimensions():
 
 def test_the_auc_at_another_share_of_positives():
     y, scores, _ = items()
-    plan = sample_size("auc", n=1000, power=0.8, pilot=(y, scores), positive_fraction=0.02)
     found, _ = measure_influence(
         get_measure("auc"), y, tuple(scores.values()), conditional=True, pos_label=None
     )
     difference = found[0].values - found[1].values
     exact = difference[y == 1].var(ddof=1) / 20 + difference[y == 0].var(ddof=1) / 980
-    assert plan._at.args[1][0].error(1000)[0] ** 2 == pytest.approx(exact)
+    found = model("auc", (y, scores), prevalence=0.02).error(1000)[0]
+    assert found**2 == pytest.approx(exact)
 
 
 def test_a_measure_that_depends_on_the_share_sees_rows_repeated():
     y, scores, _ = items(share=0.5)
-    plan = sample_size("bedroc@20", n=900, pilot=(y, scores["a"]), positive_fraction=0.1)
     often = np.where(y == 1, 1, 9)
     (repeated,), _ = measure_influence(
         get_measure("bedroc@20"),
@@ -141,7 +144,7 @@ def test_a_measure_that_depends_on_the_share_sees_rows_repeated():
     )
     of_rows = repeated.values[np.cumsum(often) - 1]
     exact = of_rows[y == 1].var(ddof=1) / 90 + of_rows[y == 0].var(ddof=1) / 810
-    variance = plan._at.args[1][0].variance(900, 0.0)[0]
+    variance = model("bedroc@20", (y, scores["a"]), prevalence=0.1).variance(900, 0.0)[0]
     assert variance == pytest.approx(exact, rel=1e-6)
 
 
@@ -175,7 +178,7 @@ def test_degrees_of_a_variance_of_normal_values():
 
 
 def test_the_range_covers_what_is_needed():
-    truth = sample_size("auc", expected=0.760250, positive_fraction=0.3, width=0.1).n
+    truth = sample_size("auc", expected=0.760250, prevalence=0.3, width=0.1).n
     covered = 0
     for seed in range(15):
         rng = np.random.default_rng(seed)
@@ -186,17 +189,16 @@ def test_the_range_covers_what_is_needed():
     assert covered >= 12
 
 
-def test_assurance_plans_with_more():
+def test_the_range_is_of_what_was_computed():
     y, scores, _ = items()
-    given = {"difference": 0.05, "pilot": (y, scores)}
-    plain = sample_size("auc", **given, random_state=0)
-    assured = sample_size("auc", **given, assurance=0.9, random_state=0)
-    assert plain.pilot_range[0] < plain.n < assured.n < plain.pilot_range[1]
-    assert assured.pilot_range == plain.pilot_range
-    assert "assurance 0.9" in str(assured)
-    curve = plain.curve([plain.n])
-    assert curve.low[0] < curve.values[0] < curve.high[0]
-    assert list(curve.to_frame().columns) == ["power", "low", "high"]
+    given = {"pilot": (y, scores), "random_state": 0}
+    plan = sample_size("auc", **given, difference=0.05)
+    assert plan.pilot_range[0] < plan.n < plan.pilot_range[1]
+    for known in ({"difference": 0.05}, {"power": 0.8}, {}):
+        found = sample_size("auc", **given, n=plan.n, **known)
+        low, high = found.pilot_range
+        assert low < getattr(found, found.found) < high
+        assert f"the pilot's variance allows {found.found} from {low:.4g} to" in str(found)
 
 
 # -------------------------------------------------------------------------------------- refusals
@@ -230,15 +232,13 @@ GRADE, BOTH, QID, _ = queries(n=20)
         ),
         ("auc", {"pilot": (Y, SCORES), "expected": 0.8}, "expected=0.8 is not used"),
         ("auc", {"pilot": (Y, SCORES), "correlation": 0.8}, "correlation=0.8 is not used"),
-        ("auc", {"pilot": (Y, SCORES["a"]), "sd": 0.8}, "sd=0.8 is not used"),
-        ("auc", {"pilot": (Y, SCORES["a"]), "method": "delong"}, "with a pilot; the others take"),
         ("auc", {"pilot": (Y, {**SCORES, "c": Y})}, "scores of 3 rankers"),
         ("auc", {"pilot": Y}, "pilot must be a pair"),
         ("rr", {"pilot": (Y, SCORES["a"])}, "no influence function"),
         (
             "ndcg@5",
-            {"pilot": (GRADE, BOTH["a"]), "qid": QID, "positive_fraction": 0.1},
-            "positive_fraction=0.1 is for items of one list",
+            {"pilot": (GRADE, BOTH["a"]), "qid": QID, "prevalence": 0.1},
+            "prevalence=0.1 is for items of one list",
         ),
         (
             "ndcg@5",

@@ -52,8 +52,6 @@ def comparison(measure, **ids):
 
 
 def size(measure, **ids):
-    if "distributions" in measure.laws and not ids:
-        return sample_size(measure, expected=0.5, positive_fraction=0.3, width=0.2)
     low, high = measure.range
     width = 0.2 * (high - low) if np.isfinite(high - low) else 5.0
     pilot = (labels_of(measure), rows()[2])

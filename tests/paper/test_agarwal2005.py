@@ -7,7 +7,6 @@ from math import ceil, exp, log, sqrt
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.stats import binom, norm
 
 from sklearn_rank.bounds import (
@@ -17,7 +16,6 @@ from sklearn_rank.bounds import (
     auc_variance_bound,
 )
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._roc import hanley_mcneil_pairs
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import auc_variance as oracle
 
@@ -132,15 +130,6 @@ EXPECTED = expected_of_rounded_normal()
 
 
 # ----------------------------------------------------------------------------------- Section 3.1
-
-
-def test_equations_8_and_9_with_exponential_scores():
-    # The expressions of Hanley & McNeil that the text mentions; positives of mean 3.
-    auc = 3 / 4
-    first, second = hanley_mcneil_pairs(auc)
-    both_above = quad(lambda x: exp(-x) * exp(-x / 3) ** 2, 0, np.inf)[0]
-    above_both = quad(lambda x: exp(-x / 3) / 3 * (1 - exp(-x)) ** 2, 0, np.inf)[0]
-    assert (first, second) == pytest.approx((both_above, above_both))
 
 
 def test_equations_10_and_11_chebyshev():

@@ -13,7 +13,7 @@ import numpy as np
 
 from sklearn_rank.inference import sample_size
 
-expected = {"expected": 0.85, "positive_fraction": 0.1}
+expected = {"expected": 0.85, "prevalence": 0.1}
 plan = sample_size("auc", **expected, width=0.1)
 print(plan)
 
@@ -31,16 +31,17 @@ for correlation, test in tests.items():
     print(f"correlation {correlation}: {test.n:,} items")
 
 # %%
-# ``curve`` evaluates a plan at other sizes. Dots mark the planned sizes.
+# With ``n`` the width, or the power, is computed. Dots mark the planned sizes.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-curve = plan.curve(sizes)
-left.semilogx(curve.n, curve.values, color="#0072B2")
+widths = [sample_size("auc", **expected, n=n).width for n in sizes]
+left.semilogx(sizes, widths, color="#0072B2")
 left.plot(plan.n, plan.width, "o", color="#0072B2")
 left.set(ylabel="width of the 95 % interval of the AUC", ylim=(0, None))
 styles = {0.3: ("#D55E00", ":"), 0.6: ("#0072B2", "--"), 0.9: ("#009E73", "-")}
 for correlation, (color, line) in styles.items():
-    curve = tests[correlation].curve(sizes)
-    right.semilogx(curve.n, curve.values, line, color=color, label=f"{correlation}")
+    question = {"difference": 0.02, "correlation": correlation}
+    powers = [sample_size("auc", **expected, **question, n=n).power for n in sizes]
+    right.semilogx(sizes, powers, line, color=color, label=f"{correlation}")
     right.plot(tests[correlation].n, tests[correlation].power, "o", color=color)
 right.set(ylabel="power to detect a difference of .02", ylim=(0, 1.02))
 for axes in (left, right):
