@@ -28,7 +28,6 @@ from ._validation import (
 from ._warn import warn
 
 __all__ = [
-    "EMPropensities",
     "Propensities",
     "em_propensities",
     "random_order_propensities",
@@ -53,6 +52,15 @@ class Propensities(Printed):
         Position whose propensity is set to 1.
     method : str
         Name of the estimation method.
+    relevance : classifier or None, default=None
+        Of :func:`em_propensities`: the fitted model of the probability of a click given
+        examination. The fields below are None as well for other methods.
+    log_likelihood : ndarray of shape (n_iter + 1,) or None, default=None
+        Mean log likelihood of the clicks, before each iteration and after the last one.
+    n_iter : int or None, default=None
+        Number of iterations.
+    converged : bool or None, default=None
+        Whether the propensities changed by less than the tolerance in the last iteration.
 
     Examples
     --------
@@ -70,6 +78,10 @@ class Propensities(Printed):
     standard_error: FloatArray | None
     reference: int
     method: str
+    relevance: Any = None
+    log_likelihood: FloatArray | None = None
+    n_iter: int | None = None
+    converged: bool | None = None
 
     def of(self, position: Any) -> FloatArray:
         """Get the propensity of each row, for the parameter ``propensity`` of ``fit``.
@@ -127,42 +139,6 @@ class Propensities(Printed):
         errors = self.standard_error.tolist()
         columns.append(["unknown" if np.isnan(error) else error for error in errors])
         return title, ("position", "propensity", "standard error"), zip(*columns, strict=True)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EMPropensities(Propensities):
-    """Examination propensities and relevance model fitted by expectation-maximisation.
-
-    Parameters
-    ----------
-    position, value, standard_error, reference, method : ndarray, None, int or str
-        As in :class:`Propensities`, but there are no standard errors.
-    relevance : classifier
-        Fitted model of the probability of a click given examination.
-    log_likelihood : ndarray of shape (n_iter + 1,)
-        Mean log likelihood of the clicks, before each iteration and after the last one.
-    n_iter : int
-        Number of iterations.
-    converged : bool
-        Whether the propensities changed by less than the tolerance in the last iteration.
-
-    See Also
-    --------
-    em_propensities : Estimates them.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn_rank.clicks import em_propensities
-    >>> X, clicks, position = [[0.0], [0.0], [1.0], [1.0]], [1, 0, 1, 1], [1, 2, 1, 2]
-    >>> em_propensities(X, clicks, position, LogisticRegression()).converged
-    True
-    """
-
-    relevance: Any
-    log_likelihood: FloatArray
-    n_iter: int
-    converged: bool
 
 
 def random_order_propensities(
@@ -237,16 +213,14 @@ def random_order_propensities(
             f"No row was shown at position {reference}, the reference of the propensities: pass "
             "another reference=."
         )
-    values, errors = np.ones(len(places)), np.zeros(len(places))
-    for row, place in enumerate(places):
-        if place == reference:
-            continue
+    no_arm = np.zeros(len(first_rows), dtype=bool)
+
+    def ratio(place: int, where: str) -> tuple[float, float]:
         at_place = _at(clicks, position == place, session, len(first_rows))
         both = ~np.isnan(at_place) & ~np.isnan(at_reference)
-        arm = np.zeros(len(first_rows), dtype=bool)
-        where = f"position {place} and position {reference}"
-        values[row], errors[row] = _ratio(at_place, at_reference, both, arm, group, where)
-    return Propensities(places, values, errors, reference, "random orders")
+        return _ratio(at_place, at_reference, both, no_arm, group, where)
+
+    return _by_position(places, reference, "random orders", ratio)
 
 
 def swap_propensities(
@@ -347,20 +321,34 @@ def swap_propensities(
             f"The session of row {int(first_rows[index])} lacks a row at position {pivot} or at "
             f"position {int(drawn[index])}, its value of exchanged: pass all rows of each session."
         )
-    places = np.unique(np.append(drawn[part], pivot))
-    values, errors = np.ones(len(places)), np.zeros(len(places))
-    for row, place in enumerate(places):
-        if place == pivot:
-            continue
+
+    def ratio(place: int, where: str) -> tuple[float, float]:
         sessions = part & (drawn == place)
         if arm[sessions].all() or not arm[sessions].any():
             raise ValueError(
                 f"The sessions of position {place} are all swapped or all unswapped: pass "
                 "sessions of both kinds, which are compared with each other."
             )
-        where = f"position {place} and position {pivot}"
-        values[row], errors[row] = _ratio(at_drawn, at_pivot, sessions, arm, group, where)
-    return Propensities(places, values, errors, pivot, "exchanges")
+        return _ratio(at_drawn, at_pivot, sessions, arm, group, where)
+
+    return _by_position(np.unique(np.append(drawn[part], pivot)), pivot, "exchanges", ratio)
+
+
+def _by_position(
+    places: IntArray,
+    reference: int,
+    method: str,
+    ratio: Callable[[int, str], tuple[float, float]],
+) -> Propensities:
+    """Propensities by the ratio of each position to the reference, with its standard error."""
+    ratios = [
+        (1.0, 0.0)
+        if place == reference
+        else ratio(place, f"position {place} and position {reference}")
+        for place in places.tolist()
+    ]
+    values, errors = np.array(ratios).T
+    return Propensities(places, values, errors, reference, method)
 
 
 def _sessions(qid: Any, position: IntArray) -> tuple[IntArray, IntArray]:
@@ -407,10 +395,6 @@ def _at(clicks: BoolArray, rows: BoolArray, session: IntArray, n_sessions: int) 
     return values
 
 
-# A standard error below this is rounding of one that is 0.
-ALIKE = 1e-12
-
-
 def _ratio(
     above: FloatArray,
     below: FloatArray,
@@ -438,15 +422,9 @@ def _ratio(
         _, code = np.unique(group[sessions], return_inverse=True)
         sums = np.bincount(code, weights=influence)
         variance = np.sum(sums**2 * (len(sums) / (len(sums) - 1) if len(sums) > 1 else np.nan))
-    error = float(np.sqrt(variance))
+    error, rounding = float(np.sqrt(variance)), 1e-12 * max(value, 1.0)
     # Sessions that are all alike, as without a click, do not show how the ratio varies.
-    return value, error if error > ALIKE * max(value, 1.0) else float("nan")
-
-
-# Probabilities of a classifier are kept this far from 0 and 1, where a click has no likelihood.
-LEAST = 1e-9
-# Share of the largest propensity at the start: one of 1 would stay there.
-START = 0.9
+    return value, error if error > rounding else float("nan")
 
 
 def em_propensities(
@@ -459,7 +437,7 @@ def em_propensities(
     reference: int = 1,
     tol: float = 1e-4,
     max_iter: int = 200,
-) -> EMPropensities:
+) -> Propensities:
     """Estimate position propensities from click logs by regression EM, without an experiment.
 
     In the position-based model ``P(click) = theta(position) gamma(x)`` both factors are learned:
@@ -491,7 +469,7 @@ def em_propensities(
 
     Returns
     -------
-    EMPropensities
+    Propensities
         The propensities, the fitted classifier, and the log likelihood of each iteration.
 
     Raises
@@ -568,7 +546,8 @@ def em_propensities(
             f"reference={int(places[np.argmax(rate)])}."
         )
     relevance, refit = _relevance_model(classifier, X, clicks, weight)
-    theta, gamma = START * rate / rate.max(), refit(np.full(len(clicks), rate.max()))
+    # A propensity of 1 at the start would stay there.
+    theta, gamma = 0.9 * rate / rate.max(), refit(np.full(len(clicks), rate.max()))
     history, change = [_log_likelihood(clicks, theta[at] * gamma, weight)], np.inf
     while change > tol and len(history) <= max_iter:
         before, chance = theta / theta[base], theta[at]
@@ -585,7 +564,7 @@ def em_propensities(
             f"{max_iter} iterations is {change:.1e}, but tol={tol:g}: raise max_iter or tol.",
             ConvergenceWarning,
         )
-    return EMPropensities(
+    return Propensities(
         position=places,
         value=theta / theta[base],
         standard_error=None,
@@ -624,7 +603,8 @@ def _relevance_model(
         weights = weight[rows] * np.where(label == 1, positive, 1.0 - positive)
         classifier.fit(twice, label, **{argument: weights})
         column = int(np.flatnonzero(np.asarray(classifier.classes_) == 1)[0])
-        return np.clip(classifier.predict_proba(X)[:, column], LEAST, 1.0 - LEAST)
+        # A click has no likelihood at probabilities of 0 and 1.
+        return np.clip(classifier.predict_proba(X)[:, column], 1e-9, 1.0 - 1e-9)
 
     return classifier, refit
 

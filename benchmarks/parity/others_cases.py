@@ -333,7 +333,7 @@ def data_cases():
     for more in ({}, {"return_X_y": True}, {"as_frame": True}):
         yield f"load_ionosphere {more}", partial(datasets.load_ionosphere, **more)
     makers = {
-        "make_bipartite_ranking": {"n_samples": 50, "positive_fraction": 0.2},
+        "make_bipartite_ranking": {"n_samples": 50, "prevalence": 0.2},
         "make_label_ranking": {"n_samples": 20},
         "make_subset_ranking": {"n_queries": 6, "n_items": (3, 8)},
     }

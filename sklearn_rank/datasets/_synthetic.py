@@ -31,7 +31,7 @@ def make_bipartite_ranking(
     n_samples: int = 10_000,
     n_features: int = 2,
     *,
-    positive_fraction: float = 0.02,
+    prevalence: float = 0.02,
     clear_fraction: float = 0.25,
     shift: float = 2.0,
     clear_shift: float = 3.0,
@@ -51,7 +51,7 @@ def make_bipartite_ranking(
         Number of rows, at least 1.
     n_features : int, default=2
         Number of features, at least 2; those after the second are standard normal noise.
-    positive_fraction : float, default=0.02
+    prevalence : float, default=0.02
         Probability of the positive class, in (0, 1).
     clear_fraction : float, default=0.25
         Probability that a positive is clear, in [0, 1].
@@ -116,14 +116,14 @@ def make_bipartite_ranking(
     """
     check_whole("n_samples", n_samples, 1)
     check_whole("n_features", n_features, 2)
-    check_share("positive_fraction", positive_fraction)
+    check_share("prevalence", prevalence)
     check_number("clear_fraction", clear_fraction, 0.0, 1.0)
     check_number("shift", shift, closed="neither")
     check_number("clear_shift", clear_shift, closed="neither")
     check_flag("return_X_y", return_X_y)
 
     random = check_random_state(random_state)
-    positive = random.uniform(size=n_samples) < positive_fraction
+    positive = random.uniform(size=n_samples) < prevalence
     clear = positive & (random.uniform(size=n_samples) < clear_fraction)
     data = random.standard_normal((n_samples, n_features))
     data[:, 0] = random.standard_t(DEGREES, size=n_samples)
@@ -141,7 +141,7 @@ def make_bipartite_ranking(
         data=data,
         target=target,
         is_clear=clear,
-        probability=1.0 / (1.0 + (1.0 - positive_fraction) / (positive_fraction * ratio)),
+        probability=1.0 / (1.0 + (1.0 - prevalence) / (prevalence * ratio)),
         feature_names=[f"feature_{number}" for number in range(1, n_features + 1)],
     )
 

@@ -23,7 +23,7 @@ def test_fractions_and_shifts():
     bunch = make_bipartite_ranking(
         200_000,
         3,
-        positive_fraction=0.3,
+        prevalence=0.3,
         clear_fraction=0.4,
         shift=1.5,
         clear_shift=2.5,
@@ -46,7 +46,7 @@ def test_fractions_and_shifts():
 
 def test_probability_is_bayes_rule():
     bunch = make_bipartite_ranking(
-        300, positive_fraction=0.2, clear_fraction=0.4, shift=1.5, clear_shift=2.5, random_state=0
+        300, prevalence=0.2, clear_fraction=0.4, shift=1.5, clear_shift=2.5, random_state=0
     )
     expected = []
     for first, second in bunch.data:
@@ -79,8 +79,8 @@ def test_all_or_no_positives_are_clear(fraction):
         ({"n_samples": 0}, ValueError),
         ({"n_samples": 1.5}, TypeError),
         ({"n_features": 1}, ValueError),
-        ({"positive_fraction": 0}, ValueError),
-        ({"positive_fraction": 1}, ValueError),
+        ({"prevalence": 0}, ValueError),
+        ({"prevalence": 1}, ValueError),
         ({"clear_fraction": -0.1}, ValueError),
         ({"shift": np.nan}, ValueError),
         ({"clear_shift": "far"}, ValueError),
