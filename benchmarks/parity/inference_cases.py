@@ -231,7 +231,7 @@ def curve_cases():
             inference.calibration_at_top, y, prob, tau=[0.1, 0.5], **more
         )
     calls["net_benefit_curve positive_fraction"] = partial(
-        inference.net_benefit_curve, y, prob, positive_fraction=0.1
+        inference.net_benefit_curve, y, prob, prevalence=0.1
     )
     calls["net_benefit_curve at"] = lambda: inference.net_benefit_curve(y, prob).at(0.3)
     calls["net_benefit_curve frame"] = lambda: inference.net_benefit_curve(y, prob).to_frame()

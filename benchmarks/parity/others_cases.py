@@ -201,7 +201,7 @@ def bound_cases():
             "radius": 3.0,
             "norm": 1.0,
         },
-        "auc_sample_size_bound": {"epsilon": 0.1, "delta": 0.05, "positive_fraction": 0.3},
+        "auc_sample_size_bound": {"epsilon": 0.1, "delta": 0.05, "prevalence": 0.3},
         "auc_variance_bound": size,
         "linear_rank_bound": {"n": 60, "n_pos": 20, "delta": 0.05, "lipschitz": 1.0},
         "linear_rank_sandwich_bound": {**rank, "delta": 0.05, "phi": np.square},
@@ -212,7 +212,7 @@ def bound_cases():
             "vc_dimension": 3,
             "lipschitz": 1.0,
         },
-        "plug_in_rank_bound": {"error": 0.1, "positive_fraction": 0.3},
+        "plug_in_rank_bound": {"error": 0.1, "prevalence": 0.3},
         "pooled_distribution_bound": {"n": 60, "delta": 0.05},
         "precision_at_top_bound": {**rank, "delta": 0.05, "tau": 0.2},
     }

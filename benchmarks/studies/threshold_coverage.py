@@ -31,8 +31,8 @@ TOPS = (5, 20, 100)
 WAYS = {
     "plain": {},
     "standardized": {"standardized": True},
-    "other share": {"positive_fraction": 0.1},
-    "both": {"standardized": True, "positive_fraction": 0.1},
+    "other share": {"prevalence": 0.1},
+    "both": {"standardized": True, "prevalence": 0.1},
 }
 COLUMNS = [
     ("what", "what", ""),
@@ -82,31 +82,31 @@ POPULATIONS = {
 }
 
 
-def truth(eta, treated, threshold, standardized=False, positive_fraction=None):
+def truth(eta, treated, threshold, standardized=False, prevalence=None):
     """Net benefit in a population of which a large sample is given."""
     share = eta.mean()
     found, wrong = (eta * treated).mean() / share, ((1 - eta) * treated).mean() / (1 - share)
-    if positive_fraction is not None:
-        share = positive_fraction
+    if prevalence is not None:
+        share = prevalence
     benefit = share * found - (1 - share) * wrong * threshold / (1 - threshold)
     return benefit / share if standardized else benefit
 
 
-def normal_limits(y, treated, threshold, standardized=False, positive_fraction=None):
+def normal_limits(y, treated, threshold, standardized=False, prevalence=None):
     """Estimate and limits by the sample variance of what each item moves."""
     exchange = threshold / (1 - threshold)
     n, p = len(y), y.mean()
     found, wrong = (treated & y).sum() / y.sum(), (treated & ~y).sum() / (~y).sum()
-    if positive_fraction is None and not standardized:
+    if prevalence is None and not standardized:
         value = treated * np.where(y, 1.0, -exchange)
         estimate, variance = value.mean(), value.var() / n
-    elif positive_fraction is None:
+    elif prevalence is None:
         moved = treated * np.where(y, 1.0, -exchange) / p
         estimate = moved.mean()
         variance = (moved - estimate * y / p).var() / n
     else:
-        scale = 1 / positive_fraction if standardized else 1.0
-        share, cost = positive_fraction * scale, (1 - positive_fraction) * exchange * scale
+        scale = 1 / prevalence if standardized else 1.0
+        share, cost = prevalence * scale, (1 - prevalence) * exchange * scale
         estimate = share * found - cost * wrong
         variance = share**2 * found * (1 - found) / y.sum()
         variance += cost**2 * wrong * (1 - wrong) / (~y).sum()

@@ -126,19 +126,19 @@ def finite_log_probability(
 
 
 def finite_sample_size(
-    epsilon: float, delta: float, positive_fraction: float, method: str, n_functions: int
+    epsilon: float, delta: float, prevalence: float, method: str, n_functions: int
 ) -> float:
     """Number of items at which the deviations of all functions are ``epsilon`` at most.
 
     It is infinite beyond 1e299 or so.
     """
-    fewer = min(positive_fraction, 1.0 - positive_fraction)
+    fewer = min(prevalence, 1.0 - prevalence)
     log_over = log(n_functions) - log(delta)
     if method == "chebyshev":
         if log_over - log(4.0 * fewer) - 2.0 * log(epsilon) > LARGEST_LOG:
             return inf
         return float(ceil(n_functions / (4.0 * delta * fewer * epsilon**2)))
-    share = positive_fraction * (1.0 - positive_fraction) if method == "mcdiarmid" else fewer
+    share = prevalence * (1.0 - prevalence) if method == "mcdiarmid" else fewer
     if log(LOG_2 + log_over) - log(2.0) - log(share) - 2.0 * log(epsilon) > LARGEST_LOG:
         return inf
     return float(ceil((LOG_2 + log_over) / (2.0 * share * epsilon**2)))
@@ -776,7 +776,7 @@ def auc_deviation_bound(
 def auc_sample_size_bound(
     epsilon: float,
     delta: float,
-    positive_fraction: float,
+    prevalence: float,
     *,
     function_class: int | FunctionClass | None = None,
     method: Method = "tightest",
@@ -793,7 +793,7 @@ def auc_sample_size_bound(
         Allowed deviation, in (0, 1). A smaller deviation needs more items.
     delta : float
         Probability that it is exceeded, in (0, 1). A smaller probability needs more items.
-    positive_fraction : float
+    prevalence : float
         Share rho of the items that are positive, in (0, 1); 1/2 needs the fewest items.
     function_class : None, int or FunctionClass, default=None
         One function, finitely many, or a class, as in :func:`auc_bound`.
@@ -853,9 +853,7 @@ def auc_sample_size_bound(
     """
     epsilon = check_share("epsilon", epsilon, what="a deviation")
     delta = check_share("delta", delta, what="the probability of failure")
-    positive_fraction = check_share(
-        "positive_fraction", positive_fraction, what="the share of positives"
-    )
+    prevalence = check_share("prevalence", prevalence, what="the share of positives")
     function_class = _check_function_class(function_class)
     _check_method(function_class, method, WITHOUT_AUC)
     inequality: str
@@ -863,7 +861,7 @@ def auc_sample_size_bound(
         inequality = "averaging" if method == "tightest" else method
 
         def suffices(n: int) -> bool:
-            n_pos = round(positive_fraction * n)
+            n_pos = round(prevalence * n)
             sizes = (n_pos, n - n_pos)
             return uniform_width(function_class, *sizes, log(delta), inequality, "both") <= epsilon
 
@@ -871,7 +869,7 @@ def auc_sample_size_bound(
     else:
         n_functions = 1 if function_class is None else function_class
         values = {
-            name: finite_sample_size(epsilon, delta, positive_fraction, name, n_functions)
+            name: finite_sample_size(epsilon, delta, prevalence, name, n_functions)
             for name in (TIGHT_WITHOUT_AUC if method == "tightest" else (method,))
         }
         inequality = min(values, key=values.__getitem__)

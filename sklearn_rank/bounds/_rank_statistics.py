@@ -410,7 +410,7 @@ def linear_rank_selection_bound(
     return Bound(value, theorem, target, delta, *_given(labels, SAME_TIES, functions=of_class))
 
 
-def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float = 1.0) -> Bound:
+def plug_in_rank_bound(error: float, prevalence: float, *, height: float = 1.0) -> Bound:
     """Bound the regret of ranking by an estimate of the probability of the positive class.
 
     ``W_phi(eta) - W_phi(eta_hat) <= height E|eta_hat - eta| / p``, without ties or with tied items
@@ -420,7 +420,7 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
     ----------
     error : float
         ``E|eta_hat(X) - eta(X)|``, the mean error of the estimate, in [0, 1].
-    positive_fraction : float
+    prevalence : float
         Share p of positives, in (0, 1).
     height : float, default=1.0
         Height ``phi(1) - phi(0)``, at least 0.
@@ -462,11 +462,9 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
     It holds where tied items are in random order in W_phi, or there are no ties.
     """
     error = check_number("error", error, 0.0, 1.0, what="a mean of |eta_hat - eta|")
-    positive_fraction = check_share(
-        "positive_fraction", positive_fraction, what="the share of positives"
-    )
+    prevalence = check_share("prevalence", prevalence, what="the share of positives")
     _, height = _check_phi(0.0, height)
-    value, theorem = min(error / positive_fraction, 1.0) * height, f"{PAPER}, Remark 3, corrected"
+    value, theorem = min(error / prevalence, 1.0) * height, f"{PAPER}, Remark 3, corrected"
     return Bound(value, theorem, "W_phi(eta) - W_phi(eta_hat)", assumptions=(RANDOM_ORDER,))
 
 

@@ -389,7 +389,7 @@ class NetBenefitCurve(Printed):
         Net benefit of acting on all items. The net benefit of acting on none is 0.
     level : float
         Nominal coverage of each pair of limits, in (0, 1).
-    positive_fraction : float
+    prevalence : float
         Fraction of positives in the population for which the net benefit holds.
     standardized : bool
         Whether the net benefit is divided by that fraction.
@@ -418,7 +418,7 @@ class NetBenefitCurve(Printed):
     high: FloatArray
     treat_all: FloatArray
     level: float
-    positive_fraction: float
+    prevalence: float
     standardized: bool
     n_pos: int
     n_neg: int
@@ -482,7 +482,7 @@ class NetBenefitCurve(Printed):
             for i in np.unique(np.linspace(0, n - 1, min(n, N_SHOWN)).round().astype(int))
         ]
         title = (
-            f"{self._name.capitalize()} at a share of {self.positive_fraction:.4g} positives"
+            f"{self._name.capitalize()} at a share of {self.prevalence:.4g} positives"
             f" ({self.n_pos} positives and {self.n_neg} negatives"
             f"{f'; {len(rows)} of {n} thresholds' if n > len(rows) else ''})"
         )
@@ -497,7 +497,7 @@ def net_benefit_curve(
     y_prob: Any,
     *,
     thresholds: Any = None,
-    positive_fraction: float | None = None,
+    prevalence: float | None = None,
     standardized: bool = False,
     level: float = 0.95,
     groups: Any = None,
@@ -506,7 +506,7 @@ def net_benefit_curve(
     """Net benefit of a classifier at several thresholds (decision curve), with limits.
 
     The net benefit at threshold t is ``TP / n - FP / n * t / (1 - t)``, where TP and FP count the
-    positives and negatives with a probability of at least t. With ``positive_fraction`` it is ``pi
+    positives and negatives with a probability of at least t. With ``prevalence`` it is ``pi
     TPR - (1 - pi) FPR t / (1 - t)``.
 
     Parameters
@@ -517,7 +517,7 @@ def net_benefit_curve(
         Probabilities of the positive class, in [0, 1].
     thresholds : float, array-like of shape (n_thresholds,) or None, default=None
         Threshold probabilities, in [0, 1), in any order. None means 0, 0.01, ..., 0.99.
-    positive_fraction : float or None, default=None
+    prevalence : float or None, default=None
         Fraction of positives in the target population, in (0, 1), treated as known. None means
         that of the sample. Needed if cases and controls were sampled separately.
     standardized : bool, default=False
@@ -550,13 +550,13 @@ def net_benefit_curve(
     Notes
     -----
     The limits are pointwise. The net benefit is a sum of two proportions: TP and FP as fractions
-    of all items, or TPR and FPR with ``positive_fraction``. If ``standardized`` without it, they
+    of all items, or TPR and FPR with ``prevalence``. If ``standardized`` without it, they
     are TPR and the odds of ``FP / (FP + positives)``. Each proportion has Wilson's limits, or
     exact mid-p limits if these are wider. Their distances are combined like correlated standard
     errors [3]_. With ``groups`` the effective number of draws and the correlation come from the
     sums over groups, with Student's quantile.
 
-    With ``positive_fraction``, pass the probabilities of the target population. If the model was
+    With ``prevalence``, pass the probabilities of the target population. If the model was
     fitted to a sample with the fraction p of positives, first divide their odds by ``p / (1 - p)``
     and multiply them by ``pi / (1 - pi)``. Items with a probability equal to the threshold count
     as acted on; it is rounded to the precision of the probabilities, such as float32. The cost is
@@ -602,8 +602,8 @@ def net_benefit_curve(
     dependent = check_groups(groups, len(data.score))
     positive = data.positive
     share = float(np.mean(positive))
-    if positive_fraction is not None:
-        share = check_share("positive_fraction", positive_fraction, what="the share of positives")
+    if prevalence is not None:
+        share = check_share("prevalence", prevalence, what="the share of positives")
 
     def limits(thresholds: FloatArray) -> FloatArray:
         rate = thresholds / (1.0 - thresholds)
@@ -614,7 +614,7 @@ def net_benefit_curve(
         )
         # The net benefit is the sum of a term of hits and one of false alarms.
         gain, loss, odds, of_all = 1.0, -rate, False, False
-        if positive_fraction is not None:
+        if prevalence is not None:
             among_hits, among_wrong = n_pos, n_neg
             if standardized:
                 loss *= (1.0 - share) / share
@@ -641,7 +641,7 @@ def net_benefit_curve(
         high=high,
         treat_all=all_treated / share if standardized else all_treated,
         level=level,
-        positive_fraction=share,
+        prevalence=share,
         standardized=bool(standardized),
         n_pos=int(np.count_nonzero(data.positive)),
         n_neg=int(np.count_nonzero(~data.positive)),

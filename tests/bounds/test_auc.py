@@ -255,7 +255,7 @@ def test_default_sample_size_is_the_smallest(function_class):
         (
             ValueError,
             lambda: auc_sample_size_bound(0.1, 0.1, 1.0),
-            "positive_fraction=1.0 must be .* the share of positives",
+            "prevalence=1.0 must be .* the share of positives",
         ),
         (
             ValueError,

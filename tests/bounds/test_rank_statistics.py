@@ -379,7 +379,7 @@ def test_refused():
             "method='dkw'",
         ),
         (lambda: plug_in_rank_bound(2, 0.5), "error=2 must be"),
-        (lambda: plug_in_rank_bound(0.1, 0), "positive_fraction=0 must be"),
+        (lambda: plug_in_rank_bound(0.1, 0), "prevalence=0 must be"),
         (lambda: plug_in_rank_bound(0.1, 0.5, height=inf), "height=inf must be"),
     ]
     for call, message in cases:

@@ -518,7 +518,7 @@ def test_numbers_out_of_range_are_refused_for_every_class(function_class):
             auc_deviation_bound(epsilon, 5, 5, function_class=function_class)
         with pytest.raises(ValueError, match=f"epsilon={epsilon!r} must be"):
             auc_sample_size_bound(epsilon, 0.1, 0.5, function_class=function_class)
-    with pytest.raises(ValueError, match="positive_fraction=1 must be"):
+    with pytest.raises(ValueError, match="prevalence=1 must be"):
         auc_sample_size_bound(0.1, 0.1, 1, function_class=function_class)
     with pytest.raises(ValueError, match="delta=2 must be"):
         auc_bound(5, 5, 2, function_class=function_class)

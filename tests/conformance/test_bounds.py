@@ -97,18 +97,18 @@ CALLS = [
     *(
         Call(
             bounds.auc_sample_size_bound,
-            {"epsilon": 0.125, "delta": 0.0625, "positive_fraction": 0.25, "function_class": 100},
+            {"epsilon": 0.125, "delta": 0.0625, "prevalence": 0.25, "function_class": 100},
             ("function_class",),
-            ("epsilon", "delta", "positive_fraction"),
+            ("epsilon", "delta", "prevalence"),
             others={"method": name},
         )
         for name in ("mcdiarmid", "hoeffding", "chebyshev")
     ),
     Call(
         bounds.auc_sample_size_bound,
-        {"epsilon": 0.5, "delta": 0.5, "positive_fraction": 0.5, "function_class": PLANE},
+        {"epsilon": 0.5, "delta": 0.5, "prevalence": 0.5, "function_class": PLANE},
         (),
-        ("epsilon", "delta", "positive_fraction"),
+        ("epsilon", "delta", "prevalence"),
     ),
     Call(
         bounds.auc_variance_bound,
@@ -152,9 +152,9 @@ CALLS = [
     ),
     Call(
         bounds.plug_in_rank_bound,
-        {"error": 0.0625, "positive_fraction": 0.25, "height": 1.0},
+        {"error": 0.0625, "prevalence": 0.25, "height": 1.0},
         (),
-        ("positive_fraction",),
+        ("prevalence",),
         ("error", "height"),
     ),
     Call(

@@ -14,8 +14,8 @@ from sklearn_rank.metrics._shared import Groups
 WAYS = [
     {},
     {"standardized": True},
-    {"positive_fraction": 0.1},
-    {"positive_fraction": 0.1, "standardized": True},
+    {"prevalence": 0.1},
+    {"prevalence": 0.1, "standardized": True},
 ]
 every_way = pytest.mark.parametrize("how", WAYS, ids=lambda how: "-".join(how) or "plain")
 
@@ -30,7 +30,6 @@ def sample(n=200, seed=0):
 def test_values_are_those_of_single_thresholds(how):
     y, prob = sample()
     curve = net_benefit_curve(y, prob, **how)
-    how = {"prevalence" if k == "positive_fraction" else k: value for k, value in how.items()}
     expected = [net_benefit(y, prob, threshold=one, **how) for one in curve.threshold]
     np.testing.assert_allclose(curve.net_benefit, expected, rtol=0, atol=1e-12)
     all_treated = [net_benefit(y, np.ones(200), threshold=one, **how) for one in curve.threshold]
@@ -53,12 +52,12 @@ def term(factor, hits, among, groups, level, odds):
     return value, *sorted(limits), np.sign(factor) * influence
 
 
-def by_rows(positive, prob, threshold, groups, level, positive_fraction, standardized):
+def by_rows(positive, prob, threshold, groups, level, prevalence, standardized):
     treated, rate = prob >= threshold, threshold / (1.0 - threshold)
-    wrong, share = treated & ~positive, positive_fraction or positive.mean()
+    wrong, share = treated & ~positive, prevalence or positive.mean()
     among = positive | ~positive, positive | ~positive
     gain, loss, odds = 1.0, -rate, False
-    if positive_fraction is not None:
+    if prevalence is not None:
         among = positive, ~positive
         scale = share if standardized else 1.0
         gain, loss = share / scale, loss * (1.0 - share) / scale
@@ -86,7 +85,7 @@ def test_limits_are_those_of_each_threshold(how, n_groups, monkeypatch):
     of_row = None if n_groups is None else np.random.default_rng(2).permutation(200) % n_groups
     groups = None if n_groups is None else Groups(of_row, n_groups)
     curve = net_benefit_curve(y, prob, groups=of_row, level=0.9, **how)
-    options = {"positive_fraction": None, "standardized": False, **how}
+    options = {"prevalence": None, "standardized": False, **how}
     expected = [by_rows(y == 1, prob, t, groups, 0.9, **options) for t in curve.threshold]
     found = np.stack([curve.net_benefit, curve.low, curve.high], axis=1)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
@@ -144,7 +143,7 @@ def test_limits_join_those_of_the_shares():
     np.testing.assert_allclose(curve.low[0], 0.06 - joined[0], rtol=1e-12)
     np.testing.assert_allclose(curve.high[0], 0.06 + joined[1], rtol=1e-12)
     # Rates of the classes are independent.
-    curve = net_benefit_curve(y, prob, thresholds=0.5, positive_fraction=0.4)
+    curve = net_benefit_curve(y, prob, thresholds=0.5, prevalence=0.4)
     (a, b), (c, d) = safe_limits(0.6, 20, 0.95), safe_limits(0.075, 80, 0.95)
     low = 0.24 - 0.045 - np.hypot(0.4 * (0.6 - a), 0.6 * (d - 0.075))
     high = 0.24 - 0.045 + np.hypot(0.4 * (b - 0.6), 0.6 * (0.075 - c))
@@ -196,8 +195,8 @@ def test_what_is_refused():
     for thresholds in ([], [[0.1]]):
         with pytest.raises(ValueError, match="must be one or more probabilities"):
             net_benefit_curve(y, prob, thresholds=thresholds)
-    with pytest.raises(ValueError, match=r"positive_fraction=1 must be a number in \(0, 1\)"):
-        net_benefit_curve(y, prob, positive_fraction=1)
+    with pytest.raises(ValueError, match=r"prevalence=1 must be a number in \(0, 1\)"):
+        net_benefit_curve(y, prob, prevalence=1)
     with pytest.raises(TypeError, match="standardized='no' must be True or False"):
         net_benefit_curve(y, prob, standardized="no")
     with pytest.raises(ValueError, match="which is not a probability"):
