@@ -488,7 +488,7 @@ def _mean_precision_of_retrieved(blocks: ClassBlocks, k: int) -> FloatArray:
 
 
 # Number of items of a long list that a reader does not pass, with near certainty.
-LOOKED_AT = (1000, 64_000, None)
+LOOKED_AT = (1000, None)
 
 
 class AveragePrecisionMeasure(ConventionalMeasure):

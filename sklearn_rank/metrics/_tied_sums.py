@@ -30,13 +30,12 @@ from .._typing import BoolArray, FloatArray, IntArray
 # Positions before this one, and runs of at most so many, are added one by one.
 HEAD = 64.0
 # Terms that are laid out at a time.
-CHUNK = 2**20
-COEFFICIENTS = (-1 / 24, 7 / 5760, -31 / 967680)
+CHUNK = 2**17
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
 # exp(-NEGLIGIBLE) is nothing beside 1 in float64.
 NEGLIGIBLE = 40.0
-# Positions with a table: the first few, and more where a table costs less than the runs.
-TABLE, TABLE_BY_RUN = 4096, 4
+# Positions whose logarithmic discounts are summed from a table.
+TABLE = 4096
 
 
 class Run:
@@ -93,7 +92,8 @@ class Run:
         start = before + 0.5
         sums = self.integral(start, count, length)
         ends = (self.odd_derivatives(start + by, length) for by in (count, 0.0))
-        for coefficient, upper, lower in zip(COEFFICIENTS, *ends, strict=True):
+        coefficients = (-1 / 24, 7 / 5760, -31 / 967680)
+        for coefficient, upper, lower in zip(coefficients, *ends, strict=True):
             sums += coefficient * (upper - lower)
         return sums
 
@@ -106,17 +106,9 @@ class LogarithmicRun(Run):
         return 1.0 / np.log(1.0 + position)
 
     def sums_between(self, begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
-        most = max(TABLE, TABLE_BY_RUN * len(end))
-        late = np.flatnonzero(end > most)
-        if len(late) == len(end):
-            return super().sums_between(begin, end, length)
-        if len(late) == 0:
-            return _tabled_sums(begin, end, int(end.max()))
-        sums = np.empty(len(end))
-        sums[late] = super().sums_between(begin[late], end[late], length[late])
-        early = np.flatnonzero(end <= most)
-        sums[early] = _tabled_sums(begin[early], end[early], most)
-        return sums
+        if end.max(initial=0.0) <= TABLE:
+            return _tabled_sums(begin, end)
+        return super().sums_between(begin, end, length)
 
     def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
         return expi(np.log1p(stop)) - expi(np.log1p(start))
@@ -130,15 +122,15 @@ class LogarithmicRun(Run):
         return -square / y, -square * third / y / y / y, -square * fifth / y / y / y / y / y
 
 
-def _tabled_sums(begin: FloatArray, end: FloatArray, most: int) -> FloatArray:
-    """Sums of ``1 / log(1 + i)`` over positions up to the first ``most``, from a table.
+def _tabled_sums(begin: FloatArray, end: FloatArray) -> FloatArray:
+    """Sums of ``1 / log(1 + i)`` over the first positions, from a table.
 
     What rounding took from the running sums is kept, so that the difference of two late ones has
     the digits of a sum of its own.
     """
     # One more for runs that end at the last position, of which they take nothing.
-    discount = 1.0 / np.log(np.arange(2.0, most + 3.0))
-    total, lost = np.zeros((2, most + 2))
+    discount = 1.0 / np.log(np.arange(2.0, TABLE + 3.0))
+    total, lost = np.zeros((2, TABLE + 2))
     np.cumsum(discount, out=total[1:])
     added = np.diff(total)
     np.cumsum((total[:-1] - (total[1:] - added)) + (discount - added), out=lost[1:])
@@ -246,10 +238,6 @@ def _log_share(position: FloatArray, length: FloatArray) -> FloatArray:
         )
 
 
-# From this argument on the expansion of the digamma function is exact in float64.
-LARGE = 64
-
-
 def reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
     """Sum ``1/x + 1/(x+1) + ... + 1/(x+count-1)`` for whole numbers, to rounding.
 
@@ -260,11 +248,8 @@ def reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
         return 1.0 / start
     result = np.zeros(len(start))
     start, count = start.copy(), count.copy()
-    low = np.flatnonzero(start < LARGE)
-    for _ in range(LARGE):
-        low = low[(start[low] < LARGE) & (count[low] > 0)]
-        if len(low) == 0:
-            break
+    low = np.flatnonzero(start < HEAD)
+    while len(low := low[(start[low] < HEAD) & (count[low] > 0)]):
         result[low] += 1.0 / start[low]
         start[low] += 1
         count[low] -= 1
@@ -275,15 +260,10 @@ def reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
     return result
 
 
-# Blocks of more items than this are integrated; it takes about as long as item by item here, for
-# short ones if the weights of the integral are a short sum.
+# Blocks of more items than this are integrated; it takes about as long as item by item here.
 LONG = 512
-SHORT = 128
-MOST_TERMS = 1000.0
 # Lists whose lengths differ by no more than this factor share a matrix.
 GROWTH = 1.25
-# Entries of a matrix that is worked on at once.
-ENTRIES_AT_ONCE = 2**17
 # Trapezoids of this width are exact in float64 for the integrals below, with a margin.
 STEP = 0.25
 
@@ -307,14 +287,13 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
     going_on = 1.0 - value
     value /= above + 1
     needed = sizes > 1
-    if np.any(sizes > SHORT):
+    if np.any(sizes > LONG):
         # Blocks with probability 0 of being reached are skipped.
         rows = ragged_ranges(starts, sizes)
         stays = np.multiply.reduceat(1.0 - chance[rows], np.cumsum(sizes) - sizes)
         needed &= _chances_to_reach(stays, first) > np.exp(-NEGLIGIBLE)
         going_on[~needed] = stays[~needed]
-    long = needed & (sizes > SHORT)
-    long[long] = (sizes[long] > LONG) | (_n_terms(above[long], sizes[long]) < MOST_TERMS)
+    long = needed & (sizes > LONG)
     tied = np.flatnonzero(needed & ~long)
     for which, index, real in padded(starts[tied], sizes[tied]):
         some = tied[which]
@@ -340,8 +319,8 @@ def padded(first: IntArray, lengths: IntArray) -> Iterator[tuple[IntArray, IntAr
         longest = int(GROWTH * ordered[begin])
         end = int(np.searchsorted(ordered, longest, "right"))
         width = int(ordered[end - 1])
-        for start in range(begin, end, max(1, ENTRIES_AT_ONCE // width)):
-            which = by_length[start : min(end, start + max(1, ENTRIES_AT_ONCE // width))]
+        for start in range(begin, end, max(1, CHUNK // width)):
+            which = by_length[start : min(end, start + max(1, CHUNK // width))]
             position = np.arange(width)
             real = position < lengths[which, np.newaxis]
             last = lengths[which, np.newaxis] - 1
@@ -418,21 +397,13 @@ def _stopping_density(odds: FloatArray, stop: FloatArray, count: IntArray) -> Fl
     share = expit(odds)[:, np.newaxis]
     rest = expit(-odds)[:, np.newaxis]
     logarithm, slope = np.zeros(len(odds)), np.zeros(len(odds))
-    for begin in range(0, len(stop), max(1, ENTRIES_AT_ONCE // len(odds))):
-        part = slice(begin, begin + max(1, ENTRIES_AT_ONCE // len(odds)))
+    for begin in range(0, len(stop), max(1, CHUNK // len(odds))):
+        part = slice(begin, begin + max(1, CHUNK // len(odds)))
         # 1 - t P, which does not cancel.
         left = rest + share * (1.0 - stop[part])
         logarithm += np.log(left) @ count[part]
         slope += (1.0 / left) @ (stop[part] * count[part])
     return np.exp(logarithm) * slope
-
-
-def _n_terms(above: Any, size: Any) -> FloatArray:
-    """Number of terms after which nothing is left of the sum in :func:`_weight`."""
-    above = np.asarray(above, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        terms: FloatArray = np.ceil((above + size) * np.expm1(NEGLIGIBLE / (above + 1.0))) + 1.0
-    return terms
 
 
 def _weight(odds: FloatArray, above: int, size: int) -> FloatArray:
@@ -442,24 +413,13 @@ def _weight(odds: FloatArray, above: int, size: int) -> FloatArray:
     integrated over a: with homogeneous coordinates the mean is the integral over t of the density
     times ``W(t) = integral over a in (0, 1) of a^(N + L) / (t + a (1 - t))^(L + 1)``. In the
     logarithm of the odds of t and of a the integrands are analytic and vanish at both ends, where
-    sums at equal distances converge exponentially. W is also a hypergeometric function, ``(N + L +
-    1) W(t) = sum over i of (1 - t)^i times the product of (L + j) / (N + L + 1 + j) for j = 1..i``
-    (Euler's transformation), of which few terms are needed after many items.
+    sums at equal distances converge exponentially.
     """
-    n_terms = float(_n_terms(above, size))
-    if n_terms < MOST_TERMS:
-        j = np.arange(1.0, n_terms)
-        ratio = np.append(1.0, np.cumprod((size + j) / (above + size + 1.0 + j)))
-        rest, total = expit(-odds), np.zeros(len(odds))
-        for coefficient in ratio[::-1].tolist():
-            total *= rest
-            total += coefficient
-        return STEP * total / (above + size + 1.0) * expit(odds) * rest
     shift = -log_expit(odds)
     inner = np.arange(odds[0] - 5.0, NEGLIGIBLE + np.log(above + size), STEP)
     fixed = above * log_expit(inner) + log_expit(-inner)
     total = np.empty(len(odds))
-    rows = max(1, ENTRIES_AT_ONCE // len(inner))
+    rows = max(1, CHUNK // len(inner))
     for begin in range(0, len(odds), rows):
         part = slice(begin, begin + rows)
         ratio = log_expit(inner + shift[part, np.newaxis])
@@ -509,12 +469,6 @@ def _with_grade(before: FloatArray, total: int, chance: float, number: int) -> F
 MOST_POSITIONS = 10**7
 # Sums of gains up to here, and of gains down to its inverse, neither overflow nor lose digits.
 USUAL_GAIN = 1e150
-
-# Different gains of one list up to which the items of each are added up without a sort.
-FEW_GAINS = 16
-
-# With no more of them for each item it is faster to do so than to find sums in closed form.
-MOST_PER_ITEM = 4
 
 Gain: TypeAlias = Literal["exponential", "linear"] | Callable[[FloatArray], Any]
 
@@ -600,13 +554,6 @@ def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray]
 def ideal_sums(lists: Lists, gains: FloatArray, discount: _Discount, k: int | None) -> FloatArray:
     """Sum of discounted gains of the best order of each list. Shape (n_lists,)."""
     if lists.weight is not None:
-        # Few different gains of one list are added up without a sort.
-        few = lists.n_lists == 1 and len(np.unique(gains[: 10 * FEW_GAINS])) <= FEW_GAINS
-        distinct = np.unique(gains) if few else gains
-        if few and len(distinct) <= FEW_GAINS:
-            weight = np.array([np.dot(lists.weight, gains == gain) for gain in distinct.tolist()])
-            lists = Lists(labels=distinct, weight=weight, offsets=np.array([0, len(distinct)]))
-            gains = distinct
         return _block_sums(lists, tied_blocks(gains, lists.offsets), gains, discount, k)
     ordered = sorted_descending(gains, lists.offsets)
     starts = lists.offsets[:-1]
@@ -665,16 +612,7 @@ def _weighted_sums(
     begin = np.append(0.0, end[:-1])
     begin[blocks.first] = 0.0
     length = np.broadcast_to(lengths, end.shape) if lists.n_lists == 1 else lengths[list_of]
-    if lists.whole.all() and last.sum() <= MOST_PER_ITEM * len(gains):
-        # Few positions for the number of items are looked up.
-        counted = last.astype(np.int64)
-        some = begin < end
-        begin += (np.cumsum(counted) - counted)[list_of]
-        place = begin[some].astype(np.int64)
-        sums = end
-        sums[~some] = 0.0
-        sums[some] = np.add.reduceat(_discounts(discount, lengths, counted), place)
-    elif isinstance(discount, OfPosition) and discount.log_base is not None:
+    if isinstance(discount, OfPosition) and discount.log_base is not None:
         sums = np.log(discount.log_base) * LogarithmicRun().sums_between(begin, end, length)
     elif discount == "linear":
         # Of length - i over the positions in (begin, end].

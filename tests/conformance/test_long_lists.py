@@ -7,9 +7,7 @@ import pytest
 
 from sklearn_rank import _order
 from sklearn_rank import _order as _blocks
-from sklearn_rank.metrics import _positional
-from sklearn_rank.metrics import _tied_sums as _discounted
-from sklearn_rank.metrics import _tied_sums as _stopping
+from sklearn_rank.metrics import _positional, _tied_sums
 from tests.catalogue import FUNCTIONS, METRICS, WAYS_IN
 
 EXACT = 1e-13
@@ -37,9 +35,7 @@ def all_long(monkeypatch):
         monkeypatch.setattr(_order, "CHUNK", 8)
         monkeypatch.setattr(_blocks, "CHUNK", 8)
         monkeypatch.setattr(_positional, "LOOKED_AT", (3, None))
-        monkeypatch.setattr(_stopping, "LONG", 2)
-        monkeypatch.setattr(_stopping, "SHORT", 2)
-        monkeypatch.setattr(_discounted, "FEW_GAINS", 8)
+        monkeypatch.setattr(_tied_sums, "LONG", 2)
 
     return enter
 

@@ -260,23 +260,12 @@ def test_the_last_position(function):
         function([1, 0], [1, 0], k=0)
 
 
-@pytest.mark.parametrize("above", [20, 100, 1000, 10**5])
-def test_weights_of_the_integral_by_their_sum_and_by_their_integral(above, monkeypatch):
-    size = 600
-    odds = np.arange(-_stopping.NEGLIGIBLE - np.log(above + size), _stopping.NEGLIGIBLE, 0.25)
-    monkeypatch.setattr(_stopping, "MOST_TERMS", np.inf)
-    short = _stopping._weight(odds, above, size)
-    monkeypatch.setattr(_stopping, "MOST_TERMS", 0)
-    np.testing.assert_allclose(short, _stopping._weight(odds, above, size), rtol=1e-12)
-
-
 def test_blocks_that_nobody_reaches(monkeypatch):
     rng = np.random.default_rng(0)
     grade, score = rng.integers(0, 5, 20_000), np.repeat(np.arange(20.0), 1000)
     rare = (rng.random(20_000) < 0.0005).astype(int)
     for y, max_grade in ((grade, 4), (rare, 1), (rare, 3)):
         found = expected_reciprocal_rank_score(y, score, max_grade=max_grade)
-        monkeypatch.setattr(_stopping, "SHORT", 10**9)
         monkeypatch.setattr(_stopping, "LONG", 10**9)
         monkeypatch.setattr(_positional, "LOOKED_AT", (None,))
         expected = expected_reciprocal_rank_score(y, score, max_grade=max_grade)

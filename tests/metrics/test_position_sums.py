@@ -7,7 +7,6 @@ import pytest
 
 from sklearn_rank.metrics._tied_sums import (
     TABLE,
-    TABLE_BY_RUN,
     LogarithmicRun,
     NormalQuantileRun,
     PowerRun,
@@ -124,13 +123,11 @@ def test_parts_of_positions_count_by_their_share(name):
     np.testing.assert_allclose(run.sums_between(begin, end, length), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("n_runs", [3, 3000])
-def test_discounts_of_a_table_are_those_without(n_runs):
+@pytest.mark.parametrize("most", [TABLE, 3 * TABLE])
+def test_discounts_of_a_table_are_those_without(most):
     rng = np.random.default_rng(5)
-    most = max(TABLE, TABLE_BY_RUN * n_runs)
-    # Runs within the table, across its end, and after it; several at its very end.
-    begin = np.sort(rng.uniform(0, 1.5 * most, n_runs))
-    end = begin + rng.uniform(0, 40, n_runs)
+    begin = np.sort(rng.uniform(0, most - 40, 300))
+    end = begin + rng.uniform(0, 40, 300)
     end[:2], begin[:2] = (most, most - 0.5), (most - 3, most - 7)
     # Runs of whole positions never see the table.
     whole = LogarithmicRun().sums(np.floor(begin), np.floor(end) - np.floor(begin), end)
@@ -142,7 +139,7 @@ def test_discounts_of_a_table_are_those_without(n_runs):
 
 
 def test_late_runs_of_a_table_keep_their_digits():
-    n = 200_000
+    n = TABLE - 2
     begin, end = np.arange(0.0, n, 2.0), np.arange(2.0, n + 2.0, 2.0)
     found = LogarithmicRun().sums_between(begin, end, end)
     expected = [1 / np.log(2 + b) + 1 / np.log(3 + b) for b in begin]
