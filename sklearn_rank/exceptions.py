@@ -162,14 +162,14 @@ class QuerySetupError(ValueError):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn_rank import RankSVM
+    >>> from sklearn_rank import OrderPreservingRanker
     >>> from sklearn_rank.exceptions import QuerySetupError
     >>> X, y = np.ones((10_000, 1)), np.arange(10_000) % 3
     >>> try:
-    ...     RankSVM().fit(X, y)
+    ...     OrderPreservingRanker().fit(X, y)
     ... except QuerySetupError as error:
     ...     print(str(error).partition(",")[0])
-    RankSVM got no qid for 10000 rows
+    OrderPreservingRanker got no qid for 10000 rows
     """
 
 

@@ -20,13 +20,11 @@ from sklearn_rank import (
     GroupRankerAdapter,
     OrderPreservingLabelRanker,
     OrderPreservingRanker,
-    OrderPreservingRankerCV,
     PNormPushRanker,
     RankBoostRanker,
     RankEnsemble,
     RankEnsembleClassifier,
     RankStatisticRanker,
-    RankSVM,
     TopFocusedRanker,
     TopPushRanker,
     losses,
@@ -658,7 +656,6 @@ BIPARTITE_RANKERS = [
 META_RANKERS = [
     AccuracyAtTopRankerCV(),
     GroupRankerAdapter(),
-    OrderPreservingRankerCV(),
     RankEnsemble(),
     RankEnsembleClassifier(),
     TopFocusedRanker(),
@@ -669,8 +666,6 @@ QUERY_RANKERS = [
     OrderPreservingRanker("pointwise_squared", measure="dcg@3", alpha=0.1),
     OrderPreservingRanker("pairwise_squared", measure="spearman"),
     OrderPreservingRanker(losses.ListwiseSoftmax(), measure="ndcg@5", solver="lbfgs"),
-    RankSVM(),
-    RankSVM("squared_hinge", measure="dcg", C=0.1, tol=1e-8),
 ]
 
 # Rankers of labels: y is an order of the same labels for each row.

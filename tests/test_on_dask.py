@@ -18,9 +18,7 @@ from sklearn_rank import (
     AccuracyAtTopRanker,
     AccuracyAtTopRankerCV,
     OrderPreservingRanker,
-    OrderPreservingRankerCV,
     RankEnsemble,
-    RankSVM,
     TopFocusedRanker,
 )
 from sklearn_rank._solvers import PivotProblem, count_threads, solve_candidates
@@ -153,8 +151,10 @@ def of_two_classes():
 def of_queries():
     X, y, qid = QUERIES
     return [
-        OrderPreservingRankerCV(alphas=[0.01, 1.0], cv=3),
-        RankEnsemble([("svm", RankSVM()), ("loss", OrderPreservingRanker())], weights="fitted"),
+        RankEnsemble(
+            [("a", OrderPreservingRanker(alpha=1.0)), ("b", OrderPreservingRanker())],
+            weights="fitted",
+        ),
     ], (X, y, {"qid": qid})
 
 
@@ -180,12 +180,14 @@ def test_rankers_learn_the_same(ranker, data, on_dask):
 
 
 def searches():
-    pipe = make_pipeline(StandardScaler(), RankSVM())
-    grid = {"ranksvm__C": [0.1, 1.0]}
+    pipe = make_pipeline(StandardScaler(), OrderPreservingRanker())
+    grid = {"orderpreservingranker__alpha": [0.1, 1.0]}
     options = {"cv": QueryKFold(3, random_state=0), "error_score": "raise"}
     return [
         GridSearchCV(pipe, grid, scoring=get_scorer("ndcg@5"), **options),
-        BoundSearchCV(RankSVM(), {"C": [0.1, 1.0]}, measure="ndcg@5", cv=3, random_state=0),
+        BoundSearchCV(
+            OrderPreservingRanker(), {"alpha": [0.1, 1.0]}, measure="ndcg@5", cv=3, random_state=0
+        ),
     ]
 
 
@@ -215,7 +217,7 @@ def test_a_search_over_fits_that_are_shared_themselves(n_jobs, on_dask):
 def test_setups_that_are_wrong_end_a_search(on_dask):
     X, y, qid = QUERIES
     cut = StratifiedKFold(3, shuffle=True, random_state=0)
-    search = GridSearchCV(RankSVM(), {"C": [0.1]}, cv=cut, error_score="raise")
+    search = GridSearchCV(OrderPreservingRanker(), {"alpha": [0.1]}, cv=cut, error_score="raise")
     with pytest.raises(QuerySetupError, match=r"on other rows of \d+ of the \d+ .*QueryKFold"):
         search.fit(X, np.minimum(y, 1).astype(int), groups=qid)
     told = {"scoring": get_scorer("auc"), "cv": 3, "error_score": "raise"}
@@ -226,7 +228,7 @@ def test_setups_that_are_wrong_end_a_search(on_dask):
 
 def test_a_task_of_ones_own_gives_the_error_back(on_dask):
     X, y, _ = QUERIES
-    ranker = RankSVM().fit(*QUERIES[:2], qid=QUERIES[2])
+    ranker = OrderPreservingRanker().fit(*QUERIES[:2], qid=QUERIES[2])
     task = on_dask.submit(ranker.score, X, y)
     with pytest.raises(ScorerSetupError, match="got no qid"):
         task.result(timeout=60)

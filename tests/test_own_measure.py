@@ -6,7 +6,7 @@ import sklearn
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
-from sklearn_rank import OrderPreservingRanker, RankSVM
+from sklearn_rank import OrderPreservingRanker
 from sklearn_rank.calibration import check_calibration, discount_norm, regret_bound, utility
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import (
@@ -128,9 +128,6 @@ def test_rankers_that_minimise_a_loss_for_it(data):
     expected = by_hand(y, ranker.predict(X), qid).mean()
     assert ranker.score(X, y, qid=qid) == pytest.approx(expected, rel=1e-14)
     assert ranker.coef_[0] > 2 * abs(ranker.coef_[2])
-    baseline = RankSVM(measure=MEASURE).fit(X, y, qid=qid)
-    expected = by_hand(y, baseline.predict(X), qid).mean()
-    assert baseline.score(X, y, qid=qid) == pytest.approx(expected, rel=1e-14)
 
 
 def test_calibration(data):

@@ -11,9 +11,8 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.svm import LinearSVR
 
 from sklearn_rank import (
-    OrderPreservingRankerCV,
+    OrderPreservingRanker,
     RankEnsemble,
-    RankSVM,
     TopFocusedRanker,
 )
 from sklearn_rank.exceptions import QueryOverlapWarning
@@ -32,16 +31,17 @@ def routing():
 
 
 def search(**told):
-    return GridSearchCV(RankSVM(), {"C": [0.1, 1.0, 10.0]}, cv=CV, **told).fit(X, y, groups=QID)
+    return GridSearchCV(OrderPreservingRanker(), {"alpha": [0.1, 1.0, 10.0]}, cv=CV, **told).fit(
+        X, y, groups=QID
+    )
 
 
 CALLS = {
     "search": search,
     "scorers": lambda: search(scoring=get_scorer("ndcg@5")),
     "validation": lambda: cross_validate(
-        RankSVM(), X, y, cv=CV, params={"groups": QID}, return_train_score=True
+        OrderPreservingRanker(), X, y, cv=CV, params={"groups": QID}, return_train_score=True
     ),
-    "CV": lambda: OrderPreservingRankerCV(cv=3).fit(X, y, qid=QID),
     "direct": lambda: ndcg_score(y, X[:, 0], qid=QID),
 }
 
@@ -87,12 +87,14 @@ def test_other_messages_of_a_call_are_given():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         scoring = {"ndcg": get_scorer("ndcg"), "ap": get_scorer("ap")}
-        cross_validate(RankSVM(), X, y, cv=split, params={"groups": QID}, scoring=scoring)
+        cross_validate(
+            OrderPreservingRanker(), X, y, cv=split, params={"groups": QID}, scoring=scoring
+        )
     told = [(one.category, str(one.message).partition(" ")[0]) for one in caught]
     assert sorted(told, key=str) == [
         (UndefinedMetricWarning, "average_precision_score"),
         (UndefinedMetricWarning, "ndcg_score"),
-        (QueryOverlapWarning, "RankSVM"),
+        (QueryOverlapWarning, "OrderPreservingRanker"),
     ]
 
 

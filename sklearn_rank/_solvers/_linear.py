@@ -1113,7 +1113,7 @@ def solve_linear_hinge(
     max_iter: int = 1000,
     start: FloatArray | None = None,
     on_iteration: Callable[[int, float, float], None] | None = None,
-) -> SolverResult:
+) -> LinearSolution:
     """Minimise a hinge of pairs of linear scores, in place of the loss of a problem.
 
     It is ``max(0, margin - d)`` of differences d of scores; the hinges take a margin and the lists
@@ -1146,13 +1146,15 @@ def solve_linear_hinge(
         slopes = (value - inner - ROUNDING_OF_HINGES * (value + inner)) / width
         # Longer weights have no loss of pairs whose scores differ by the margin less the width.
         for length, total in ((1.0, value), (margin / (margin - width), inner)):
-            objective = float(length * total + 0.5 * problem.alpha * length**2 * w @ w)
+            objective = float(length * total + 0.5 * length**2 * (w @ problem.penalty_product(w)))
             if objective < best:
                 best_w, best = length * w, objective
-        square = float(gradient @ gradient) / problem.alpha
+        # Without a penalty there is no bound but 0.
+        with np.errstate(divide="ignore"):
+            square = float(np.sum(gradient**2 / problem.alpha, where=gradient != 0))
         # Slopes times any share of them are a point of the dual problem: the best one.
         share = float(np.clip(margin * slopes / square, 0.0, 1.0)) if square > 0 else 1.0
-        lower_bound = float(share * (margin * slopes - 0.5 * share * square))
+        lower_bound = float(share * (margin * slopes - 0.5 * share * square)) if share else 0.0
         if lower_bound <= best * (1 + LARGEST_ERROR):
             bound = max(bound, lower_bound)
         gap = float(relative_gap(best, bound))
@@ -1162,7 +1164,7 @@ def solve_linear_hinge(
             break
         width *= SHRINKAGE
     certificate = Certificate(best, bound, n_iter=n_iter, converged=bool(gap <= tol))
-    return SolverResult(coef=best_w, certificate=certificate)
+    return LinearSolution(best_w, certificate, intercept=0.0, parameters=best_w)
 
 
 def _hinge_sums(

@@ -5,9 +5,8 @@ from ._ensemble import RankEnsemble
 from ._ensemble_classifier import RankEnsembleClassifier
 from ._group_adapter import GroupRankerAdapter
 from ._label_rankers import OrderPreservingLabelRanker
-from ._linear_rankers import OrderPreservingRanker, RankSVM
+from ._linear_rankers import OrderPreservingRanker
 from ._one_problem import PNormPushRanker, RankStatisticRanker, TopPushRanker
-from ._order_preserving_cv import OrderPreservingRankerCV
 from ._reweighted import RankBoostRanker, TopFocusedRanker
 
 __all__ = [
@@ -16,12 +15,10 @@ __all__ = [
     "GroupRankerAdapter",
     "OrderPreservingLabelRanker",
     "OrderPreservingRanker",
-    "OrderPreservingRankerCV",
     "PNormPushRanker",
     "RankBoostRanker",
     "RankEnsemble",
     "RankEnsembleClassifier",
-    "RankSVM",
     "RankStatisticRanker",
     "TopFocusedRanker",
     "TopPushRanker",

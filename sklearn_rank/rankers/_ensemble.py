@@ -235,7 +235,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
     See Also
     --------
     RankEnsembleClassifier : The ensemble for one list of two classes.
-    OrderPreservingRankerCV : Chooses one linear ranker by cross-validation.
+    OrderPreservingRanker : One linear ranker, with a certified optimum.
     sklearn_rank.plotting.IntervalsDisplay : Draws ``comparison_``.
 
     Notes

@@ -717,7 +717,6 @@ class GroupRankerAdapter(QueryRanker):
     See Also
     --------
     OrderPreservingRanker : Linear ranker with a loss calibrated for the measure.
-    RankSVM : Linear ranker with the hinge loss of pairs.
 
     Notes
     -----

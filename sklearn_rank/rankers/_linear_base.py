@@ -129,7 +129,6 @@ class BlockLists:
     n_lists: int  # Number of lists that count
     weight: float  # Sum of their weights
     largest: float  # Largest of their labels
-    differ: bool  # Whether a list has different labels
     trained_on: TrainingQueries | None  # Record of the training queries, including those left out
     n_single: int = 0  # Number of lists of one row, including those left out
     labels: AnyArray  # Some of the labels as passed, the smallest and the largest among them
@@ -144,17 +143,10 @@ class BlockLists:
             n_lists=0 if lists is None else lists.n_lists,
             weight=0.0 if lists is None else float(weights_of(lists).sum()),
             largest=0.0 if lists is None else float(lists.grade.max()),
-            differ=lists is not None and has_pairs(lists),
             trained_on=trained_on,
             labels=labels,
             **facts,
         )
-
-
-def has_pairs(lists: Lists) -> bool:
-    steps = np.diff(lists.grade) != 0
-    steps[lists.offsets[1:-1] - 1] = False
-    return bool(steps.any())
 
 
 def _join(parts: list[BlockLists]) -> BlockLists:
@@ -163,7 +155,6 @@ def _join(parts: list[BlockLists]) -> BlockLists:
         n_lists=sum(part.n_lists for part in parts),
         weight=sum(part.weight for part in parts),
         largest=max(part.largest for part in parts),
-        differ=any(part.differ for part in parts),
         trained_on=reduce(TrainingQueries.joined, records),
         n_single=sum(part.n_single for part in parts),
         labels=np.unique(np.concatenate([part.labels for part in parts])),
@@ -383,12 +374,6 @@ def feature_curvature(items: Design, loss: LossOnLists) -> tuple[FloatArray, flo
     return _variances(items, loss.lists, curvatures), float(curvatures.sum())
 
 
-def curvature_at_0(items: Design, loss: LossOnLists) -> tuple[FloatArray]:
-    """Second derivative of a loss by each coefficient at scores of 0, about."""
-    curvature = loss.curvature(np.zeros(items.shape[0]))
-    return (_variances(items, loss.lists, loss.lists.totals(curvature))[0],)
-
-
 def list_curvatures(loss: LossOnLists) -> FloatArray:
     """Curvature of the loss of each list along its standardised utilities."""
     lists = loss.lists
@@ -446,10 +431,11 @@ def ridge_solution(
     data: tuple[Any, Any],
     *,
     solve: Callable[..., Any] = solve_linear,
-    criterion: Literal["relative_gap", "gradient_norm"] = "gradient_norm",
-    regularise: str = "raise alpha",
+    by_gap: bool = False,
 ) -> Any:
     """Solve a problem with the settings of an estimator, and store the certificate."""
+    criterion: Literal["relative_gap", "gradient_norm"]
+    criterion = "relative_gap" if by_gap else "gradient_norm"
     progress = FitProgress(estimator, estimator.max_iter, *data, criterion=criterion)
     solution = solve(
         problem,
@@ -458,6 +444,6 @@ def ridge_solution(
         start=start,
         on_iteration=progress.iteration,
     )
-    store_certificate(estimator, solution.certificate, criterion, regularise=regularise)
+    store_certificate(estimator, solution.certificate, criterion, regularise="raise alpha")
     progress.fit_done()
     return solution

@@ -1,14 +1,14 @@
-"""Linear rankers of queries: by a loss calibrated for a measure, and by the hinge of pairs."""
+"""Linear ranker of queries by a loss that is calibrated for a measure."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from .._lists import LabelType, Lists
+from .._lists import Lists
 from .._partitions import is_collection
 from .._sklearn_compat import (
     CallbackSupportMixin,
@@ -33,7 +33,7 @@ from ..calibration._shared import positional_form, warn_if_not_positional
 from ..exceptions import GrownLimitWarning
 from ..losses import ComparisonHinge, ComparisonSquaredHinge, TemplateLoss, get_loss
 from ..losses._shared import LossOnLists
-from ..metrics import Measure, get_measure
+from ..metrics import Measure
 from ._base import (
     forget,
     refuse_blocked,
@@ -44,7 +44,6 @@ from ._linear_base import (
     NORMALIZE_CONSTRAINTS,
     BlockLists,
     BlockRanker,
-    curvature_at_0,
     feature_curvature,
     relative_alpha,
     ridge_solution,
@@ -70,7 +69,8 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     ----------
     loss : str or TemplateLoss, default="softmax"
         Loss: a name that :func:`sklearn_rank.losses.get_loss` takes, or a loss object. Losses that
-        are not order-preserving, such as "ranknet", "listnet" and "ranksvm", give a warning.
+        are not order-preserving, such as "ranknet", "listnet" and "ranksvm", give a warning. With
+        "ranksvm" ("comparison_hinge") it is the ranking SVM [3]_, C of which is 1 / alpha.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
         Measure that defines the utilities, and that :meth:`score` computes: ``"ndcg@10"``,
         ``"dcg"``, ``"precision@5"``, ``"recall@20"``, ``"auc"``, ``"spearman"``, ``"rbp@0.8"``, or
@@ -97,10 +97,11 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         depend on b; it stays 0.
     solver : {"auto", "newton-cg", "lbfgs"}, default="auto"
         Newton's method with conjugate gradients, or limited-memory BFGS. "auto" is Newton's method
-        if the loss has Hessian products. If Newton's method stalls, L-BFGS continues.
+        if the loss has Hessian products; if it stalls, L-BFGS continues. For "comparison_hinge"
+        it is a method of its own, which rounds off the kink by parabolas of decreasing width.
     tol : float, default=1e-6
         Tolerance on ``gradient_norm_``, greater than 0: at 1e-6, at most 1e-12 of the possible
-        decrease of the objective is left.
+        decrease of the objective is left. For "comparison_hinge" it is one on ``dual_gap_``.
     max_iter : int, default=200
         Maximum number of iterations.
     propensity_clip : float, default=0.0
@@ -143,18 +144,22 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     lower_bound_ : float
         Certified lower bound of the objective over all coefficients, ``objective_ - sum over j of
         g_j**2 / (2 alpha_j)`` for the gradient g, with an intercept at its best value. NaN if an
-        alpha_j is 0.
+        alpha_j is 0. For "comparison_hinge" it is the value of the dual problem.
     gradient_norm_ : float
         Norm of the gradient relative to that at 0, in a metric in which its square is the share of
         the decrease of the objective that is left, at most; see Notes.
+    dual_gap_ : float
+        ``objective_ - lower_bound_``, relative to the objective. Only for "comparison_hinge", in
+        place of ``gradient_norm_``.
     converged_, n_iter_ : bool, int
-        Whether ``gradient_norm_`` is at most ``tol``, and the number of iterations.
+        Whether ``gradient_norm_`` or ``dual_gap_`` is at most ``tol``, and the number of
+        iterations.
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
         Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------
-    RankSVM : Hinge loss of pairs, which is not order-preserving.
+    GroupRankerAdapter : Boosted trees for queries.
     sklearn_rank.calibration.regret_bound : What a small surrogate regret guarantees.
 
     Notes
@@ -204,6 +209,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
        for order-preserving surrogate losses in learning to rank. Machine Learning 93.
     .. [2] Joachims, T., Swaminathan, A. and Schnabel, T. (2017). Unbiased learning-to-rank with
        biased feedback. WSDM, Section 4.
+    .. [3] Joachims, T. (2002). Optimizing search engines using clickthrough data. KDD.
 
     Examples
     --------
@@ -305,7 +311,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
             If alpha is a number and the scales of two features within the queries differ by a
             factor of 1e6 or more.
         ConvergenceWarning
-            If ``gradient_norm_`` does not reach ``tol``.
+            If ``gradient_norm_`` or ``dual_gap_`` does not reach ``tol``.
         """
         with restored_on_error(self), ExitStack() as exit_stack:
             # fit discards the state of partial_fit.
@@ -318,8 +324,13 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
             start = None
             if self._warm_start(problem.n_features) is not None:
                 start = self._parameters(loss)
-            solve = partial(solve_linear, method=self.solver)
-            solution = ridge_solution(self, problem, start, (X, y), solve=solve)
+            by_gap = isinstance(loss, ComparisonHinge) and self.solver == "auto"
+            solve: Any = partial(solve_linear, method=self.solver)
+            if by_gap:
+                hinges = {"hinge": ComparisonHinge, "squared_hinge": ComparisonSquaredHinge}
+                makers = {name: partial(_on, kind) for name, kind in hinges.items()}
+                solve = partial(solve_linear_hinge, margin=loss.margin, **makers)
+            solution = ridge_solution(self, problem, start, (X, y), solve=solve, by_gap=by_gap)
             self.coef_, self.intercept_ = solution.coef, solution.intercept
             self.loss_ = loss
             self._store_queries(lists)
@@ -522,226 +533,5 @@ def _utilities_of_chunk(
     return with_utilities(measure, lists, propensities)
 
 
-# Relevances, of which only the order counts.
-RELEVANCE = LabelType("graded", lowest=-np.inf, name="y")
-
-
-class RankSVM(CallbackSupportMixin, BlockRanker):
-    """Ranking SVM: linear learning to rank with the hinge loss of pairs within queries.
-
-    With scores s = X w, it minimises ``1 / 2 ||w||**2 + C sum over queries q of w_q L_q / sum of
-    w_q``, where L is the sum over pairs of rows of a query with y_i > y_j of
-    ``max(0, 1 - (s_i - s_j))``, or of its square.
-
-    Use it as a baseline: the loss depends on which row of a pair has the higher label, not on the
-    difference. It is not calibrated for any positional measure, and with noisy labels its
-    minimiser need not order by expected utility.
-
-    Parameters
-    ----------
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        Hinge loss of pairs or its square.
-    measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-        The measure that :meth:`score` computes; it has no effect on the fit.
-    C : float, default=1.0
-        Factor of the loss, greater than 0. A smaller value shrinks the coefficients.
-    normalize : {None, "zscore", "rank", "minmax"} or QueryNormalizer, default=None
-        How :class:`sklearn_rank.preprocessing.QueryNormalizer` scales features within each query.
-        Scores then depend on all rows of the query, so that :meth:`predict` needs ``qid``, and X
-        must be dense.
-    tol : float, default=1e-4
-        Tolerance, greater than 0: for "hinge" on the duality gap relative to the objective, for
-        "squared_hinge" on ``gradient_norm_``.
-    max_iter : int, default=1000
-        Maximum number of iterations.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the coefficients of the previous fit.
-    single_list : bool, default=False
-        Whether all rows belong to one query. ``fit`` then takes no ``qid``.
-    n_jobs : int or None, default=None
-        Number of threads, on which the result does not depend. None is 1, -1 uses all cores.
-    verbose : int, default=0
-        1 writes the progress to the standard error; 0 is silent.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients w.
-    normalizer_ : QueryNormalizer or None
-        Normalises the features within each query.
-    training_queries_ : object
-        Record of the training queries, by which :meth:`score` and scorers warn of them.
-    n_queries_ : int
-        Number of queries.
-    objective_, lower_bound_ : float
-        Value of the objective, and a certified lower bound of it over all coefficients.
-    dual_gap_ : float
-        ``objective_ - lower_bound_``, relative to the objective. Only for "hinge".
-    gradient_norm_ : float
-        Norm of the gradient relative to that at 0, in a metric in which its square is the share of
-        the decrease of the objective that is left, at most, as in
-        :class:`OrderPreservingRanker`. Only for "squared_hinge".
-    converged_ : bool
-        Whether ``dual_gap_`` or ``gradient_norm_`` is at most ``tol``.
-    n_iter_ : int
-        Number of iterations.
-    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
-        Number of features seen in ``fit``, and their names if they are all strings.
-
-    See Also
-    --------
-    OrderPreservingRanker : Linear ranker with losses that are calibrated for a measure.
-
-    Notes
-    -----
-    ``C`` has the same scale as in SVMrank, which also divides by the number of queries. A step
-    costs O(n log n) for a query of n rows, for any number of pairs, and the products with X. The
-    hinge is smoothed by parabolas of decreasing width. The derivatives of the smoothed hinge give
-    a feasible dual point, and from it the lower bound. Dense rows are not copied.
-
-    Rows need not be in memory, as in :class:`OrderPreservingRanker`. A fit takes about a hundred
-    passes over them for "hinge" and about twenty for "squared_hinge".
-
-    References
-    ----------
-    .. [1] Joachims, T. (2002). Optimizing search engines using clickthrough data. KDD.
-    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Remark 2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank import RankSVM
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 3))
-    >>> qid = np.repeat(np.arange(20), 10)
-    >>> y = rng.binomial(3, 1 / (1 + np.exp(-X[:, 0])))
-    >>> ranker = RankSVM(measure="ndcg@5").fit(X, y, qid=qid)
-    >>> bool(ranker.dual_gap_ <= ranker.tol)
-    True
-    """
-
-    _row_types = (np.float64, np.float32)
-    _parameter_constraints = {
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "normalize": NORMALIZE_CONSTRAINTS,
-    }
-
-    def __init__(
-        self,
-        loss="hinge",
-        *,
-        measure="ndcg",
-        C=1.0,
-        normalize=None,
-        tol=1e-4,
-        max_iter=1000,
-        warm_start=False,
-        single_list=False,
-        n_jobs=None,
-        verbose=0,
-    ):
-        store_parameters(locals())
-
-    @with_callbacks
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any = None,
-        sample_weight: Any = None,
-        query_weight: Any = None,
-    ) -> RankSVM:
-        """Fit the coefficients by minimising the loss of the pairs of all queries.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dask collection} of shape (n_samples, n_features)
-            Rows. Sparse matrices are converted to CSR. In dask arrays and dataframes each query
-            must lie within one chunk. See Notes.
-        y : array-like of shape (n_samples,)
-            Relevance; only its order matters.
-        qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row, sortable, in any order. None treats up to 2,000 rows as
-            one query, with a warning; a number, or ``single_list=True``, any number of rows.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
-            0 is ignored.
-        query_weight : array-like of shape (n_samples,), default=None
-            Non-negative weight of the query of each row, the same for all rows of a query.
-
-        Returns
-        -------
-        RankSVM
-            The estimator itself.
-
-        Raises
-        ------
-        ValueError
-            If an argument is not valid, no query has rows of different relevance, most queries
-            have one row, or ``qid`` is missing for more than 2,000 rows.
-
-        Warns
-        -----
-        SingleListWarning
-            If ``qid`` is None without ``single_list=True``.
-        FeatureScaleWarning
-            If the scales of two features within the queries differ by a factor of 1e6 or more.
-        ConvergenceWarning
-            If the duality gap (hinge) or the gradient norm (squared hinge) does not reach ``tol``.
-        """
-        with restored_on_error(self), ExitStack() as exit_stack:
-            # An invalid measure raises an error here rather than after the fit, in score.
-            get_measure(self.measure)
-            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            criterion: Literal["relative_gap", "gradient_norm"]
-            criterion = "relative_gap" if self.loss == "hinge" else "gradient_norm"
-            lists = self._relevances(X, y, qid, weights, exit_stack)
-            factor, squared = self.C / lists.weight, ComparisonSquaredHinge(1.0)
-            blocks = lists.blocks.on(partial(LossOnLists, squared), squared)
-            bends = factor * blocks.total(curvature_at_0)[0]
-            self._warn_of_units(X, bends)
-            problem = LinearProblem(blocks, 1.0, bends=bends, factor=factor)
-            solve: Any = solve_linear
-            if self.loss == "hinge":
-                hinges = ComparisonHinge, ComparisonSquaredHinge
-                hinge, squared_hinge = (partial(_hinge_on, loss) for loss in hinges)
-                solve = partial(solve_linear_hinge, hinge=hinge, squared_hinge=squared_hinge)
-            start = self._warm_start(problem.n_features)
-            solution = ridge_solution(
-                self, problem, start, (X, y),
-                solve=solve, criterion=criterion, regularise="lower C",
-            )  # fmt: skip
-            self.coef_ = solution.coef
-            self._store_queries(lists)
-        return self
-
-    def _relevances(
-        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], exit_stack: ExitStack
-    ) -> BlockLists:
-        columns = {"X": X, "y": y, "qid": qid, **weights}
-        if is_collection(X):
-            lists = self._chunked(columns, RELEVANCE, _as_utilities, exit_stack)
-        else:
-            rows, in_memory = self._lists(X, y, qid, weights, labels=RELEVANCE)
-            lists = self._in_parts(rows, _as_utilities(in_memory))
-        if not lists.differ:
-            raise ValueError(
-                "No query has rows of different relevance, so that there are no pairs to learn "
-                "from: each query has one class only; check y and qid."
-            )
-        return lists
-
-    def _scores(self, X: Any) -> FloatArray:
-        return as_design(X).scores(self.coef_)
-
-
-def _as_utilities(lists: Lists, columns: Any = None) -> Lists:
-    """Lists of relevances from 0 on; losses take utilities, of which here the order counts."""
-    return lists.with_labels(lists.grade - lists.grade.min())
-
-
-def _hinge_on(loss: Any, margin: float, lists: Lists, n_threads: int = 1) -> LossOnLists:
-    return LossOnLists(loss(margin), lists, n_threads)
+def _on(kind: Any, margin: float, lists: Lists, n_threads: int = 1) -> LossOnLists:
+    return LossOnLists(kind(margin), lists, n_threads)

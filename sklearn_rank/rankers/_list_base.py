@@ -217,7 +217,7 @@ class QueryRanker(ListRanker):
         return self._validated(X, y, dtype=self._row_types, y_numeric=True, reset=reset)
 
     def _refuse_blocks(self, X: Any) -> None:
-        refuse_blocked(self, X, ", or use OrderPreservingRanker or RankSVM")
+        refuse_blocked(self, X, ", or use OrderPreservingRanker")
 
     def _checked_rows(self, X: Any) -> Any:
         self._refuse_blocks(X)

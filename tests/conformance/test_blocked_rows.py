@@ -17,7 +17,6 @@ RANKERS = {type(ranker).__name__: ranker for ranker in reversed(EVERY)}
 BLOCK_BY_BLOCK = {
     "OrderPreservingRanker",
     "PNormPushRanker",
-    "RankSVM",
     "RankStatisticRanker",
     "TopPushRanker",
 }
@@ -34,7 +33,7 @@ def collections():
 
 def ids_of(ranker, ids):
     of_queries = type(ranker).__name__ in {type(one).__name__ for one in QUERY_RANKERS}
-    of_queries |= type(ranker).__name__ in ("GroupRankerAdapter", "OrderPreservingRankerCV")
+    of_queries |= type(ranker).__name__ == "GroupRankerAdapter"
     return {"qid": ids} if of_queries or type(ranker).__name__ == "RankEnsemble" else {}
 
 

@@ -190,7 +190,6 @@ def test_the_flags_are_found():
     assert {
         "BoundSearchCV-refit",
         "OrderPreservingRanker-warm_start",
-        "RankSVM-warm_start",
         "auc_margin_bound-fixed",
         "get_loss_names-order_preserving",
         "load_letor-sparse",

@@ -13,7 +13,6 @@ from sklearn_rank import (
     OrderPreservingLabelRanker,
     OrderPreservingRanker,
     RankEnsemble,
-    RankSVM,
     TopFocusedRanker,
     TopPushRanker,
 )
@@ -101,17 +100,17 @@ FITTED = [
         for ranker in reversed(BIPARTITE_RANKERS + META_RANKERS + QUERY_RANKERS + LABEL_RANKERS)
     }.values(),
     OrderPreservingLabelRanker(target_type="classes"),
-    RankEnsemble([("svm", RankSVM())], weights="fitted", cv=2),
+    RankEnsemble([("a", OrderPreservingRanker())], weights="fitted", cv=2),
     BoundSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}),
     QueryNormalizer(),
 ]
-TWO = {"a": RankSVM(), "b": OrderPreservingRanker()}
+TWO = {"a": OrderPreservingRanker(alpha=1.0), "b": OrderPreservingRanker()}
 ONE_OF_EACH_FAMILY = [
     TopPushRanker(),
     TopFocusedRanker(),
     OrderPreservingRanker(),
     OrderPreservingLabelRanker(),
-    RankEnsemble([("svm", RankSVM())]),
+    RankEnsemble([("a", OrderPreservingRanker())]),
 ]
 
 
@@ -178,7 +177,7 @@ def test_scores_refuse(ranker):
     "split",
     [
         lambda y: cross_val_interval(LogisticRegression(), X, y, measure="auc", cv=2),
-        lambda y: cross_val_interval(RankSVM(), X, y, measure="ndcg", qid=IDS, cv=2),
+        lambda y: cross_val_interval(OrderPreservingRanker(), X, y, measure="ndcg", qid=IDS, cv=2),
         lambda y: cross_val_compare(TWO, X, y, measure="ndcg", qid=IDS, cv=2),
     ],
 )

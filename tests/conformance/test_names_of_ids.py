@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn_rank import (
     GroupRankerAdapter,
     OrderPreservingRanker,
-    OrderPreservingRankerCV,
     RankEnsemble,
 )
 from sklearn_rank.inference import compare, metric_interval, sample_size
@@ -55,7 +54,6 @@ def of_scores(function, measure, **options):
 
 
 CASES = {
-    "OrderPreservingRankerCV": fitted(OrderPreservingRankerCV(alphas=(1.0, 0.1), cv=3)),
     "RankEnsemble": fitted(
         RankEnsemble([("loss", OrderPreservingRanker())], weights="fitted", cv=3)
     ),

@@ -15,7 +15,7 @@ from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import average_precision_score, get_scorer, ndcg_score
 from sklearn_rank.rankers import (
     OrderPreservingRanker,
-    OrderPreservingRankerCV,
+    RankEnsemble,
     RankStatisticRanker,
 )
 from tests.catalogue import FUNCTIONS, METRICS
@@ -202,7 +202,7 @@ def test_a_row_in_two_halves_is_the_row_in_fits(ranker, found):
 @pytest.mark.parametrize(
     ("ranker", "instead"),
     [
-        (OrderPreservingRankerCV(cv=2), "weight whole queries by query_weight"),
+        (RankEnsemble(cv=2), "weight whole queries by query_weight"),
     ],
     ids=repr,
 )

@@ -8,8 +8,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 
 from sklearn_rank import (
+    OrderPreservingRanker,
     RankStatisticRanker,
-    RankSVM,
     TopPushRanker,
 )
 from sklearn_rank.metrics import average_precision_score
@@ -46,8 +46,8 @@ def test_labels_of_many_classes_are_refused_with_what_works():
 def test_rankers_of_queries_say_what_is_a_classifier():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, (60, 2))
-    ranker = RankSVM(single_list=True)
+    ranker = OrderPreservingRanker(single_list=True)
     assert not hasattr(ranker, "classes_")
-    with pytest.raises(AttributeError, match=r"TopFocusedRanker, .*MultiOutputRegressor\(Rank"):
+    with pytest.raises(AttributeError, match=r"TopFocusedRanker, .*MultiOutputRegressor\(Order"):
         MultiOutputClassifier(ranker).fit(X, y)
     assert MultiOutputRegressor(ranker).fit(X, y).predict(X).shape == (60, 2)

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import resample
 
-from sklearn_rank import OrderPreservingRanker, RankEnsemble, RankSVM, metrics
+from sklearn_rank import OrderPreservingRanker, RankEnsemble, metrics
 from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
 from sklearn_rank.metrics import get_scorer, rank_positions
 from sklearn_rank.model_selection import QueryKFold, query_train_test_split
@@ -342,7 +342,7 @@ def test_recipe_partial_dependence(routing):
 
 
 @pytest.mark.parametrize(
-    "ranker", [RankEnsemble([("a", RankSVM())]), OrderPreservingRanker(normalize="zscore")]
+    "ranker", [RankEnsemble([("a"())]), OrderPreservingRanker(normalize="zscore")]
 )
 @pytest.mark.parametrize("on", [True, False])
 def test_recipe_predictions_that_need_ids(ranker, on):

@@ -17,7 +17,6 @@ from sklearn_rank import (
     GroupRankerAdapter,
     OrderPreservingRanker,
     RankBoostRanker,
-    RankSVM,
     losses,
 )
 from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError
@@ -107,15 +106,18 @@ def test_every_loss_has_the_minimum_of_rows_in_memory(loss):
 
 
 @pytest.mark.parametrize(
-    ("loss", "step"), [("hinge", 5), *(("squared_hinge", step) for step in (99, 5, 1))]
+    ("loss", "step"),
+    [("comparison_hinge", 5), *(("comparison_squared_hinge", step) for step in (99, 5, 1))],
 )
-def test_rank_svm_has_the_minimum_of_rows_in_memory(loss, step):
+@pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.CalibrationWarning")
+def test_hinges_of_pairs_have_the_minimum_of_rows_in_memory(loss, step):
     X, y, qid, weights = data(1, sorted_ids=False)
-    tol = 1e-2 if loss == "hinge" else 1e-8
-    expected = RankSVM(loss, tol=tol).fit(X, y, qid=qid, **weights)
+    tol = 1e-2 if loss == "comparison_hinge" else 1e-8
+    expected = OrderPreservingRanker(loss, alpha=1.0, tol=tol).fit(X, y, qid=qid, **weights)
     ends = query_ends(qid)[::step]
     lazy = {name: chunked(values, ends) for name, values in {"qid": qid, **weights}.items()}
-    found = RankSVM(loss, tol=tol).fit(chunked(X, ends), chunked(y, ends), **lazy)
+    found = OrderPreservingRanker(loss, alpha=1.0, tol=tol)
+    found.fit(chunked(X, ends), chunked(y, ends), **lazy)
     assert_same(found, expected)
     np.testing.assert_allclose(found.predict(chunked(X, ends)).compute(), found.predict(X))
 
@@ -296,13 +298,10 @@ def test_what_a_careless_user_types():
         *(chunked(X, ends), chunked(0 * y, ends)),
         qid=chunked(qid, ends),
     )
-    svm = RankSVM()
-    flat = {"ranker": svm, "qid": chunked(qid, ends)}
-    refused("No query has rows of different relevance", lazy[0], chunked(0 * y, ends), **flat)
-    none = chunked(np.zeros(len(y)), ends)
-    refused("No row has positive sample_weight", *lazy, sample_weight=none, **flat)
-    fitted = RankSVM().fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="X has 2 features, but RankSVM is expecting 3"):
+    none, ids = chunked(np.zeros(len(y)), ends), chunked(qid, ends)
+    refused("No row has positive sample_weight", *lazy, sample_weight=none, qid=ids)
+    fitted = OrderPreservingRanker().fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="X has 2 features, but OrderPreservingRanker is expec"):
         fitted.predict(chunked(X, ends)[:, :2])
     with pytest.raises(TypeError, match="needs X in memory"):
         GroupRankerAdapter().fit(*lazy, qid=chunked(qid, ends))
@@ -322,8 +321,8 @@ def test_a_score_of_a_collection_is_that_of_rows_in_memory():
     expected = ranker.score(X, y, qid=qid, **weights)
     assert ranker.score(**lazy) == pytest.approx(expected, rel=1e-12)
     assert ranker.score(lazy["X"], y, qid=qid, **weights) == pytest.approx(expected, rel=1e-12)
-    with pytest.raises(ScorerSetupError, match="err has no max_grade"):
-        RankSVM(measure="err").fit(X, y, qid=qid).score(**lazy)
+    with pytest.raises(ScorerSetupError, match="rbp has no max_grade"):
+        ranker.set_params(measure="rbp@0.8").score(**lazy)
 
 
 def test_a_limit_below_the_largest_utility_is_refused():

@@ -12,8 +12,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_rank import (
     OrderPreservingLabelRanker,
     OrderPreservingRanker,
-    OrderPreservingRankerCV,
-    RankSVM,
 )
 from sklearn_rank.calibration import utility
 from sklearn_rank.exceptions import FeatureScaleWarning
@@ -58,7 +56,7 @@ def cases():
 
 
 CASES = cases()
-# The hinge has no derivative at its kinks: RankSVM has a solver for it.
+# The hinge has no derivative at its kinks, and a solver of its own.
 LOSSES = [name for name in get_loss_names() if name != "comparison_hinge"]
 LINEAR = pytest.mark.filterwarnings(
     "ignore::sklearn_rank.exceptions.FeatureScaleWarning",
@@ -112,19 +110,19 @@ def test_a_fit_that_has_converged_is_the_minimum_in_any_units(loss, case, alpha,
 
 
 @LINEAR
-@pytest.mark.parametrize(("C", "sparse"), [(1e-2, True), (1.0, False)])
+@pytest.mark.parametrize(("alpha", "sparse"), [(1e2, True), (1.0, False)])
 @pytest.mark.parametrize("case", CASES)
-def test_rank_svm_is_certified_in_any_units(case, C, sparse):
+def test_hinges_of_pairs_are_certified_in_any_units(case, alpha, sparse):
     _, y, qid = data()
     X, origin, units = CASES[case]
     if sparse and X.dtype == np.float64:
         X = sp.csr_array(X)
-    weights = np.full(15, C / 15)
+    weights = np.full(15, 1 / 15)
     settings = {"offsets": np.arange(0, 121, 8), "query_weight": weights}
-    squared = RankSVM("squared_hinge", C=C, tol=1e-6).fit(X, y, qid=qid)
+    squared = OrderPreservingRanker("comparison_squared_hinge", alpha=alpha).fit(X, y, qid=qid)
     assert squared.converged_
-    assert left_of(squared, ComparisonSquaredHinge().on(y, **settings), case, 1.0) <= 1e-9
-    hinge = RankSVM(C=C).fit(X, y, qid=qid)
+    assert left_of(squared, ComparisonSquaredHinge().on(y, **settings), case, alpha) <= 1e-9
+    hinge = OrderPreservingRanker("comparison_hinge", alpha=alpha, tol=1e-4).fit(X, y, qid=qid)
     assert hinge.converged_
     assert 0 <= hinge.objective_ - hinge.lower_bound_ <= 1e-4 * hinge.objective_
     # The bound holds at any coefficients, such as those of the other loss.
@@ -132,7 +130,7 @@ def test_rank_svm_is_certified_in_any_units(case, C, sparse):
     of = Objective(
         in_units(CASES[case][0], origin, units),
         ComparisonHinge().on(y, **settings),
-        1 / units**2,
+        alpha / units**2,
         intercept=False,
     )
     for coef in (hinge.coef_, squared.coef_, 0 * hinge.coef_):
@@ -189,7 +187,7 @@ def test_one_feature_in_large_units_does_not_set_the_penalty_of_all():
     assert of_labels[1].alpha_ <= 10 * of_labels[0].alpha_
 
 
-@pytest.mark.parametrize("kind", ["rows", "sparse", "search"])
+@pytest.mark.parametrize("kind", ["rows", "sparse"])
 def test_a_default_fit_does_not_depend_on_the_units(kind):
     Z, y, qid = data()
     units = np.array([1e-9, 1.0, 1e9])
@@ -198,8 +196,6 @@ def test_a_default_fit_does_not_depend_on_the_units(kind):
         ranker = OrderPreservingRanker(tol=1e-9)
         if kind == "sparse":
             X = sp.csr_array(X)
-        if kind == "search":
-            ranker = OrderPreservingRankerCV(normalize=None, cv=3, tol=1e-9)
         coefs.append(ranker.fit(X, y, qid=qid).coef_)
     np.testing.assert_allclose(coefs[1] * units, coefs[0], rtol=1e-5)
 
@@ -219,7 +215,7 @@ def test_a_default_fit_does_not_depend_on_the_units(kind):
     ],
 )
 def test_scales_that_differ_by_a_million_are_told(case, told):
-    for kind in ("ranker", "svm", "labels", "sparse", "float32"):
+    for kind in ("ranker", "hinge", "labels", "sparse", "float32"):
         Z, y, qid = data()
         X = CASES[case][0]
         # About the mean, and in the mean over the queries.
@@ -235,7 +231,8 @@ def test_scales_that_differ_by_a_million_are_told(case, told):
                 orders = np.argsort(Z @ np.array([[1, 0, -1], [0, 1, 1], [1, 1, 0]]), axis=1)
                 label_ranker().fit(X, orders)
             else:
-                ranker = RankSVM() if kind == "svm" else OrderPreservingRanker(alpha=1.0)
+                loss = "comparison_hinge" if kind == "hinge" else "softmax"
+                ranker = OrderPreservingRanker(loss, alpha=1.0)
                 ranker.fit(X, y, qid=qid)
         texts = [str(one.message) for one in caught if one.category is FeatureScaleWarning]
         assert len(texts) == told
@@ -244,7 +241,7 @@ def test_scales_that_differ_by_a_million_are_told(case, told):
             assert f"make_pipeline({scaler}, " in texts[0]
             scaled = kind not in ("labels", "sparse")
             assert ('normalize="zscore"' in texts[0]) == scaled
-            assert ('alpha="scale"' in texts[0]) == (kind not in ("labels", "svm"))
+            assert ('alpha="scale"' in texts[0]) == (kind != "labels")
         assert not any(one.category is ConvergenceWarning for one in caught)
 
 
@@ -257,7 +254,6 @@ def test_what_the_warning_says_mends_the_call():
     ranker.fit(StandardScaler().fit_transform(X), y, qid=qid)
     OrderPreservingRanker(alpha=0.1, normalize="zscore").fit(X, y, qid=qid)
     OrderPreservingRanker(alpha="scale").fit(X, y, qid=qid)
-    OrderPreservingRankerCV(cv=3).fit(X, y, qid=qid)
 
 
 @pytest.mark.parametrize("loss", ["softmax", "pointwise_logistic"])
@@ -280,25 +276,29 @@ def test_the_bound_is_that_of_the_gradient_and_a_penalty_of_each_coefficient(los
 
 
 @LINEAR
-@pytest.mark.parametrize("make", [OrderPreservingRanker, RankSVM])
-def test_rows_in_chunks_are_the_minimum_in_any_units(make):
+@pytest.mark.parametrize("settings", [{}, {"loss": "comparison_hinge", "alpha": 1.0}])
+def test_rows_in_chunks_are_the_minimum_in_any_units(settings):
     da = pytest.importorskip("dask.array")
     _, y, qid = data()
     X = CASES["both"][0] + [0, 0, EPOCH]
-    expected = make(tol=1e-6).fit(X, y, qid=qid)
+    expected = OrderPreservingRanker(**settings).fit(X, y, qid=qid)
     rows, labels, ids = (
         da.from_array(column, chunks=((48, 72), *column.shape[1:])) for column in (X, y, qid)
     )
-    found = make(tol=1e-6).fit(rows, labels, qid=ids)
+    found = OrderPreservingRanker(**settings).fit(rows, labels, qid=ids)
     assert found.converged_
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=2e-3)
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
 
 
+@LINEAR
 def test_no_certificate_is_a_warning_with_the_gap():
     _, y, qid = data()
     X = CASES["units of 1"][0]
-    for ranker in (OrderPreservingRanker(max_iter=1), RankSVM(max_iter=1)):
+    for ranker in (
+        OrderPreservingRanker(max_iter=1),
+        OrderPreservingRanker("comparison_hinge", max_iter=1),
+    ):
         with pytest.warns(ConvergenceWarning, match=r"is \d\.\de[-+]\d\d after \d+ iterations"):
             ranker.fit(X, y, qid=qid)
         assert not ranker.converged_
@@ -331,7 +331,7 @@ def test_features_without_digits_left_are_fitted_or_told():
         for made in (
             OrderPreservingRanker("pointwise_squared"),
             OrderPreservingRanker("pointwise_squared", alpha=1e-8, solver="lbfgs", max_iter=100),
-            RankSVM(C=1e-3, max_iter=5),
+            OrderPreservingRanker("comparison_hinge", alpha=1e3, max_iter=5),
         ):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")

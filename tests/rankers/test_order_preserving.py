@@ -8,12 +8,15 @@ import scipy.optimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_rank import OrderPreservingRanker, RankSVM, _lists, losses
+from sklearn_rank import OrderPreservingRanker, _lists, losses
 from sklearn_rank.calibration import utility
 from sklearn_rank.exceptions import CalibrationWarning, GrownLimitWarning
 from sklearn_rank.metrics import get_measure, make_measure, ndcg_score
 from tests.oracles import losses as oracles
 from tests.oracles.losses import softplus
+
+UNCALIBRATED = pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.CalibrationWarning")
+HINGES = pytest.mark.parametrize("loss", [losses.ComparisonHinge, losses.ComparisonSquaredHinge])
 
 
 def data(seed=0, n_queries=8):
@@ -72,24 +75,28 @@ def test_the_fit_minimises_the_objective_of_the_docstring(
     np.testing.assert_allclose(ranker.coef_, best.x[:3], atol=1e-4)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_rank_svm_minimises_the_objective_of_the_docstring(loss):
+@UNCALIBRATED
+@HINGES
+@pytest.mark.parametrize("margin", [1.0, 0.4])
+def test_hinges_of_pairs_are_minimised_to_their_certificate(loss, margin):
     X, y, qid = data()
-    oracle = (oracles.hinge if loss == "hinge" else oracles.squared_hinge)(1.0)
+    is_hinge = loss is losses.ComparisonHinge
+    oracle = (oracles.hinge if is_hinge else oracles.squared_hinge)(margin)
 
     def objective(w):
         lists = [(list(y[qid == q]), list(X[qid == q] @ w)) for q in range(8)]
-        return 0.5 * w @ w + C * np.mean([oracle(*one) for one in lists])
+        return 0.5 * alpha @ w**2 + np.mean([oracle(*one) for one in lists])
 
-    C = 1.4
-    ranker = RankSVM(loss, C=C, tol=1e-7).fit(X, y, qid=qid)
+    ranker = OrderPreservingRanker(loss(margin), tol=1e-7).fit(X, y, qid=qid)
+    alpha = ranker.alpha_
+    assert ranker.intercept_ == 0.0
     assert ranker.objective_ == pytest.approx(objective(ranker.coef_), rel=1e-12)
     best = scipy.optimize.minimize(
         objective, ranker.coef_, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}
     )
     assert ranker.objective_ <= best.fun * (1 + 2e-7)
     assert ranker.lower_bound_ <= best.fun * (1 + 1e-15)
-    if loss == "hinge":
+    if is_hinge:
         assert ranker.dual_gap_ <= 1e-7
         gap = (ranker.objective_ - ranker.lower_bound_) / ranker.objective_
         assert ranker.dual_gap_ == pytest.approx(gap, abs=1e-15)
@@ -97,30 +104,36 @@ def test_rank_svm_minimises_the_objective_of_the_docstring(loss):
         assert ranker.gradient_norm_ <= 1e-7
 
 
-def test_rank_svm_converges_where_a_feature_separates_the_pairs():
+@UNCALIBRATED
+def test_the_hinge_of_pairs_converges_where_a_feature_separates_them():
     X, y, qid = data()
     X = np.column_stack([X, 10.0 * y])
-    ranker = RankSVM().fit(X, y, qid=qid)
+    ranker = OrderPreservingRanker("ranksvm", alpha=1.0, tol=1e-4).fit(X, y, qid=qid)
     assert ranker.converged_
     # The shortest weights by which all pairs differ by the margin, up to the tolerance.
     assert ranker.objective_ == pytest.approx(0.5 * 0.1**2, rel=1e-4)
 
 
-def test_rank_svm_keeps_the_certificate_of_its_loss_alone():
+@UNCALIBRATED
+def test_a_fit_keeps_the_certificate_of_its_loss_alone():
     X, y, qid = data()
-    ranker = RankSVM().fit(X, y, qid=qid)
+    ranker = OrderPreservingRanker("comparison_hinge").fit(X, y, qid=qid)
     assert not hasattr(ranker, "gradient_norm_")
-    ranker.set_params(loss="squared_hinge").fit(X, y, qid=qid)
+    by_gap = ranker.objective_
+    ranker.set_params(solver="lbfgs", tol=1e-2).fit(X, y, qid=qid)
     assert not hasattr(ranker, "dual_gap_")
+    assert ranker.objective_ == pytest.approx(by_gap, rel=1e-4)
 
 
-def test_rank_svm_counts_the_order_of_relevance_only():
+@UNCALIBRATED
+def test_without_a_penalty_the_hinge_has_no_bound_but_0():
     X, y, qid = data()
-    one = RankSVM().fit(X, y, qid=qid)
-    two = RankSVM().fit(X, np.array([-3.0, 0.5, 100.0])[y], qid=qid)
-    np.testing.assert_array_equal(one.coef_, two.coef_)
-    with pytest.raises(ValueError, match="No query has rows of different relevance"):
-        RankSVM().fit(X, qid, qid=qid)
+    ranker = OrderPreservingRanker("comparison_hinge", alpha=0.0, max_iter=20)
+    with pytest.warns(ConvergenceWarning, match="duality gap is"):
+        ranker.fit(X, y, qid=qid)
+    assert ranker.lower_bound_ == 0.0
+    penalised = OrderPreservingRanker("comparison_hinge", alpha=1e-6).fit(X, y, qid=qid)
+    assert ranker.objective_ == pytest.approx(penalised.objective_, rel=1e-3)
 
 
 @pytest.mark.parametrize("loss", ["pointwise_squared", "pairwise_squared"])
@@ -244,7 +257,7 @@ def test_partial_fit_refuses_another_intercept():
 
 def test_an_unknown_measure_is_refused_before_the_fit():
     X, y, qid = data()
-    ranker = RankSVM(measure="nope")
+    ranker = OrderPreservingRanker(measure="nope")
     with pytest.raises(ValueError, match="'nope'"):
         ranker.fit(X, y, qid=qid)
     assert not hasattr(ranker, "coef_")
@@ -308,6 +321,7 @@ def test_the_limit_of_the_utilities_is_that_of_the_measure():
         OrderPreservingRanker(losses.PointwiseLogistic(), measure="dcg").fit(X, y, qid=qid)
 
 
+@UNCALIBRATED
 def test_unfinished_fits_warn_with_what_they_reached():
     X, y, qid = data()
     with pytest.warns(ConvergenceWarning, match="did not reach tol=1e-12") as caught:
@@ -316,13 +330,14 @@ def test_unfinished_fits_warn_with_what_they_reached():
     assert not ranker.converged_
     assert ranker.gradient_norm_ > 1e-12
     with pytest.warns(ConvergenceWarning, match="duality gap is"):
-        RankSVM(tol=1e-12, max_iter=2).fit(X, y, qid=qid)
+        OrderPreservingRanker("comparison_hinge", tol=1e-12, max_iter=2).fit(X, y, qid=qid)
 
 
+@UNCALIBRATED
 def test_verbose_writes_to_the_standard_error(capsys):
     X, y, qid = data()
     OrderPreservingRanker(verbose=1).fit(X, y, qid=qid)
-    RankSVM(verbose=1).fit(X, y, qid=qid)
+    OrderPreservingRanker("comparison_hinge", verbose=1).fit(X, y, qid=qid)
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
@@ -355,11 +370,8 @@ def test_weights_reach_the_utilities():
 # ------------------------------------------------------------------- rows, lists and measures
 
 
-@pytest.mark.parametrize("make", [OrderPreservingRanker, RankSVM], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_rows_are_checked_and_grouped_once(make, method, monkeypatch):
-    if not hasattr(make(), method):
-        return
+def test_rows_are_checked_and_grouped_once(method, monkeypatch):
     calls = []
     for function in (_lists.check_rows, _lists.group_rows):
 
@@ -369,12 +381,13 @@ def test_rows_are_checked_and_grouped_once(make, method, monkeypatch):
 
         monkeypatch.setattr(_lists, function.__name__, counted)
     X, y, qid = data()
-    getattr(make(), method)(X, y, qid=qid, sample_weight=np.where(y == 1, 0.0, 1.0))
+    getattr(OrderPreservingRanker(), method)(
+        X, y, qid=qid, sample_weight=np.where(y == 1, 0.0, 1.0)
+    )
     assert sorted(calls) == ["check_rows", "group_rows"]
 
 
-@pytest.mark.parametrize("make", [OrderPreservingRanker, RankSVM], ids=lambda kind: kind.__name__)
-def test_rows_that_do_not_count_are_as_good_as_absent(make):
+def test_rows_that_do_not_count_are_as_good_as_absent():
     X, y, qid = data()
     rng = np.random.default_rng(0)
     order = rng.permutation(len(y))
@@ -383,6 +396,7 @@ def test_rows_that_do_not_count_are_as_good_as_absent(make):
     query_weight = np.where(qid == 3, 0.0, 2.0)
     counts = (sample_weight > 0) & (query_weight > 0)
     bad = np.where(counts[:, np.newaxis], X, 1e3)
+    make = OrderPreservingRanker
     one = make().fit(bad, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
     two = make().fit(X[counts], y[counts], qid=qid[counts])
     np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-12)
@@ -477,9 +491,6 @@ def test_a_measure_of_ones_own_goes_where_a_name_goes():
     np.testing.assert_allclose(np.append(ranker.coef_, ranker.intercept_), by_loss, atol=1e-6)
     by_hand = np.mean([graded_gain(y[qid == q], ranker.predict(X[qid == q])) for q in range(8)])
     assert ranker.score(X, y, qid=qid) == pytest.approx(by_hand)
-    svm = RankSVM(measure=GAIN_AT_2).fit(X, y, qid=qid)
-    by_hand = np.mean([graded_gain(y[qid == q], svm.predict(X[qid == q])) for q in range(8)])
-    assert svm.score(X, y, qid=qid) == pytest.approx(by_hand)
 
 
 def test_a_function_or_an_object_is_the_measure_of_its_name():
@@ -489,8 +500,8 @@ def test_a_function_or_an_object_is_the_measure_of_its_name():
         other = OrderPreservingRanker(measure=measure).fit(X, y, qid=qid)
         np.testing.assert_array_equal(other.coef_, by_name.coef_)
         assert other.score(X, y, qid=qid) == by_name.score(X, y, qid=qid)
-    with pytest.raises(ValueError, match="The 'measure' parameter of RankSVM must be"):
-        RankSVM(measure=3).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="The 'measure' parameter of OrderPreserving"):
+        OrderPreservingRanker(measure=3).fit(X, y, qid=qid)
 
 
 def test_lists_without_a_value_count_as_the_measure_says():
@@ -505,13 +516,17 @@ def test_lists_without_a_value_count_as_the_measure_says():
         refused.fit(X, y, qid=qid)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_more_c_is_less_loss_and_larger_coefficients(loss):
+@UNCALIBRATED
+@HINGES
+def test_less_penalty_is_less_loss_and_larger_coefficients(loss):
     X, y, qid = data()
-    fitted = [RankSVM(loss, C=C, tol=1e-7).fit(X, y, qid=qid) for C in (0.01, 0.1, 1.0, 10.0)]
+    fitted = [
+        OrderPreservingRanker(loss(), alpha=alpha, tol=1e-7).fit(X, y, qid=qid)
+        for alpha in (100, 10, 1.0, 0.1)
+    ]
     norms = [np.linalg.norm(one.coef_) for one in fitted]
     assert np.all(np.diff(norms) > 0)
     mean_losses = [
-        (one.objective_ - 0.5 * norm**2) / one.C for one, norm in zip(fitted, norms, strict=True)
+        one.objective_ - 0.5 * one.alpha * norm**2 for one, norm in zip(fitted, norms, strict=True)
     ]
     assert np.all(np.diff(mean_losses) < 0)

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import OrderPreservingRanker, RankSVM, losses
+from sklearn_rank import OrderPreservingRanker, losses
 from sklearn_rank.exceptions import CalibrationWarning
 from sklearn_rank.metrics import get_measure, get_scorer, make_measure
 from tests.losses.cases import CASES
@@ -278,8 +278,6 @@ def test_a_clip_that_is_no_probability_is_refused():
             OrderPreservingRanker(measure="dcg", propensity_clip=clip).fit(
                 X, y, qid=qid, propensity=propensity
             )
-    with pytest.raises(TypeError, match="propensity"):
-        RankSVM().fit(X, y, qid=qid, propensity=propensity)
 
 
 def test_propensities_travel_with_the_ids():

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 
-from sklearn_rank import OrderPreservingRanker, RankSVM
+from sklearn_rank import OrderPreservingRanker
 from sklearn_rank._lists import Lists
 from sklearn_rank._solvers import as_design
 from sklearn_rank.exceptions import QueryOverlapWarning
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings(
 RANKERS = [
     OrderPreservingRanker(normalize="zscore", tol=1e-9),
     OrderPreservingRanker("softmax", normalize=QueryNormalizer("minmax"), alpha=0.1, tol=1e-9),
-    RankSVM("squared_hinge", normalize="rank", tol=1e-9),
+    OrderPreservingRanker("pairwise_squared", normalize="rank", tol=1e-9),
 ]
 every_ranker = pytest.mark.parametrize("ranker", RANKERS, ids=repr)
 CV = GroupKFold(3)

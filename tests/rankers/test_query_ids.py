@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import OrderPreservingRanker, RankSVM
+from sklearn_rank import OrderPreservingRanker
 from sklearn_rank import _lists as memory
 from sklearn_rank._lists import TrainingQueries
 from sklearn_rank.exceptions import (
@@ -76,7 +76,7 @@ def test_few_cut_queries_warn(routing):
     with pytest.warns(
         QueryOverlapWarning, match=r"on 1 of the 4 .* other rows, such as 'query 11'"
     ):
-        cross_validate(RankSVM(), X, y, cv=split, params={"groups": qid})
+        cross_validate(OrderPreservingRanker(), X, y, cv=split, params={"groups": qid})
 
 
 def test_rows_of_weight_0_are_no_part_of_a_query(routing):
@@ -85,7 +85,11 @@ def test_rows_of_weight_0_are_no_part_of_a_query(routing):
     X, y, qid = X[order], y[order], qid[order]
     weight = np.ones(72)
     weight[6:9] = 0
-    ranker = RankSVM().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    ranker = (
+        OrderPreservingRanker()
+        .set_fit_request(sample_weight=True)
+        .set_score_request(sample_weight=True)
+    )
     split = [(np.arange(9, 72), np.arange(9))]
     params = {"groups": qid, "sample_weight": weight}
     values = cross_validate(ranker, X, y, cv=split, params=params, error_score="raise")
@@ -95,9 +99,9 @@ def test_rows_of_weight_0_are_no_part_of_a_query(routing):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_an_outer_split_that_cuts_is_found_behind_an_inner_one_that_does_not(routing):
     X, y, qid = data()
-    inner = GridSearchCV(RankSVM(), {"C": [1.0]}, cv=CV)
+    inner = GridSearchCV(OrderPreservingRanker(), {"alpha": [1.0]}, cv=CV)
     cv, params = KFold(3), {"groups": qid}
-    with pytest.raises(QuerySetupError, match="RankSVM was trained on other rows"):
+    with pytest.raises(QuerySetupError, match="OrderPreservingRanker was trained on other rows"):
         cross_val_score(inner, X, y, cv=cv, params=params, error_score="raise")
 
 
@@ -122,14 +126,14 @@ def test_the_whole_recipe(routing):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_lost_ids_of_many_rows_end_a_search(n_jobs):
     X, y, qid = data(700)
-    search = GridSearchCV(RankSVM(), {"C": [1.0]}, cv=CV, n_jobs=n_jobs)
+    search = GridSearchCV(OrderPreservingRanker(), {"alpha": [1.0]}, cv=CV, n_jobs=n_jobs)
     with pytest.raises(ValueError, match=r"(?s)All the 3 fits failed.*got no qid for 28.. rows"):
         search.fit(X, y, groups=qid)
 
 
 def test_lost_ids_of_few_rows_warn():
     X, y, qid = data()
-    search = GridSearchCV(RankSVM(), {"C": [1.0]}, cv=CV)
+    search = GridSearchCV(OrderPreservingRanker(), {"alpha": [1.0]}, cv=CV)
     with pytest.warns(SingleListWarning, match="enable_metadata_routing=True"):
         search.fit(X, y, groups=qid)
 
@@ -224,7 +228,7 @@ def test_the_memory_is_that_of_partial_fit_and_of_undefined_queries():
 def test_rows_of_weight_0_were_not_trained_on():
     X, y, qid = data()
     held = np.isin(qid, np.unique(qid)[:5])
-    ranker = RankSVM().fit(X, y, qid=qid, sample_weight=(~held).astype(int))
+    ranker = OrderPreservingRanker().fit(X, y, qid=qid, sample_weight=(~held).astype(int))
     ranker.score(X, y, qid=qid, sample_weight=held.astype(int))
     ranker.score(X[held], y[held], qid=qid[held])
     with pytest.warns(QueryOverlapWarning, match="on 7 of the 12"):
@@ -249,10 +253,9 @@ def test_clicks_and_revenue_are_no_grades():
                 found(clicks, X[:, 0], qid=qid)
         linear = clone(ranker).set_params(measure=get_measure("ndcg", gain="linear"))
         assert 0 < linear.fit(X, clicks, qid=qid).score(X, clicks, qid=qid) <= 1
-        # To it only the order counts, but not to its measure.
-        svm = RankSVM(measure="dcg@5").fit(X, clicks, qid=qid)
+        fitted = clone(ranker).fit(X, y, qid=qid)
         with pytest.raises(ScorerSetupError, match=told):
-            svm.score(X, clicks, qid=qid)
+            fitted.score(X, clicks, qid=qid)
     for largest in (51, 1023):
         with pytest.warns(LargeGainWarning, match=rf"got the relevance {largest}, whose gain"):
             clone(ranker).fit(X, np.where(y == 2, largest, y), qid=qid)

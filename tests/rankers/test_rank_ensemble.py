@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_s
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
-from sklearn_rank import OrderPreservingRanker, RankEnsemble, RankSVM
+from sklearn_rank import OrderPreservingRanker, RankEnsemble
 from sklearn_rank.exceptions import QueryOverlapWarning, ScorerSetupError, SingleListWarning
 from sklearn_rank.metrics import get_measure, get_scorer
 from sklearn_rank.metrics._shared import scores_with_ids
@@ -39,7 +39,7 @@ def data(n_queries=12, seed=0):
 def members():
     return [
         ("linear", OrderPreservingRanker(normalize="zscore")),
-        ("svm", RankSVM("squared_hinge")),
+        ("svm", OrderPreservingRanker("pairwise_squared", alpha=1.0)),
         ("ridge", make_pipeline(QueryNormalizer("rank"), Ridge())),
         ("grades", LogisticRegression(C=0.1)),
     ]
