@@ -342,7 +342,8 @@ def test_recipe_partial_dependence(routing):
 
 
 @pytest.mark.parametrize(
-    "ranker", [RankEnsemble([("a"())]), OrderPreservingRanker(normalize="zscore")]
+    "ranker",
+    [RankEnsemble([("a", OrderPreservingRanker())]), OrderPreservingRanker(normalize="zscore")],
 )
 @pytest.mark.parametrize("on", [True, False])
 def test_recipe_predictions_that_need_ids(ranker, on):

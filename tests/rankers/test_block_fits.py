@@ -321,7 +321,7 @@ def test_a_score_of_a_collection_is_that_of_rows_in_memory():
     expected = ranker.score(X, y, qid=qid, **weights)
     assert ranker.score(**lazy) == pytest.approx(expected, rel=1e-12)
     assert ranker.score(lazy["X"], y, qid=qid, **weights) == pytest.approx(expected, rel=1e-12)
-    with pytest.raises(ScorerSetupError, match="rbp has no max_grade"):
+    with pytest.raises(ScorerSetupError, match="has no max_grade"):
         ranker.set_params(measure="rbp@0.8").score(**lazy)
 
 
