@@ -51,6 +51,7 @@ from ._rank_boost import (
 )
 from ._result import Certificate, LossOfScores, SolverResult, choose_method, count_threads
 from ._score_functions import (
+    ROUNDING_OF_STATISTIC,
     CumulatedPhi,
     ExponentialPush,
     LogisticPush,

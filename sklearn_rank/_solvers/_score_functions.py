@@ -1,4 +1,4 @@
-"""Functions of the scores of two classes, and how linear scores minimise or maximise them."""
+"""Losses and statistics of the scores of two classes, and linear scores that optimise them."""
 
 from __future__ import annotations
 
@@ -19,33 +19,14 @@ from ._design import Design
 from ._linear import LinearProblem, LinearSolution, OnePart, solve_linear
 from ._result import Certificate, SolverResult
 
-# Rows of the sample from which a large problem starts.
-SAMPLED_ROWS = 20_000
-
-# Tolerances of the solution of the sample, and of the whole; the most steps of Newton's method.
-ROUGH, EXACT, MOST_STEPS = 1e-3, 1e-8, 100
-
 
 def solve_logistic_regression(
     design: Design, positive: BoolArray, weight: FloatArray, C: float
 ) -> LinearSolution:
     """Minimise ``1 / 2 ||w||**2 + C sum of weight * log(1 + exp(-sign (X w + b)))``."""
-
-    def solve(
-        rows: Design, positive: BoolArray, weight: FloatArray, C: float, **settings: Any
-    ) -> LinearSolution:
-        loss, factor = LogisticLikelihood(positive, weight), C * float(weight.sum())
-        problem = LinearProblem(OnePart(rows, loss), 1.0, True, factor=factor, system="factorised")
-        return solve_linear(problem, max_iter=MOST_STEPS, **settings)
-
-    start, stride = None, len(positive) // SAMPLED_ROWS
-    if stride >= 2:
-        pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
-        sample = np.union1d(pos[::stride], neg[::stride])
-        start = solve(
-            design.rows(sample), positive[sample], weight[sample], C * stride, tol=ROUGH
-        ).parameters
-    return solve(design, positive, weight, C, tol=EXACT, start=start)
+    loss, factor = LogisticLikelihood(positive, weight), C * float(weight.sum())
+    problem = LinearProblem(OnePart(design, loss), 1.0, True, factor=factor, system="factorised")
+    return solve_linear(problem, max_iter=100, tol=1e-8)
 
 
 def minimise_push(design: Design, push: _Push, **settings: Any) -> LinearSolution:
@@ -106,8 +87,8 @@ class _Push(_SmoothLoss):
         self._p, self.scale = p, C
         self._scores, self._found = np.empty(0), dict[str, Any]()
 
-    def _kept(self, function: Callable[[FloatArray], Any], scores: FloatArray) -> Any:
-        """Call a function of scores; what it returned for the last ones is kept."""
+    def _cached(self, function: Callable[[FloatArray], Any], scores: FloatArray) -> Any:
+        """Value of a function of scores, cached for the last scores."""
         if self._scores is not scores:
             self._scores, self._found = scores, {}
         name = function.__name__
@@ -122,7 +103,7 @@ class ExponentialPush(_Push):
     system = "factorised"
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        return self._kept(self._value_and_slopes, scores)
+        return self._cached(self._value_and_slopes, scores)
 
     def _value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
         of_positives, by_positive = _soft_maximum(-scores[self._pos], self._pos_shares)
@@ -153,7 +134,7 @@ class LogisticPush(_Push):
     system = "preconditioned"
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        sums, _, norm, norm_slopes, rises = self._kept(self._sums, scores)
+        sums, _, norm, norm_slopes, rises = self._cached(self._sums, scores)
         by_positive = self._pos_shares * sums.at_lower(((1, norm_slopes),))[0]
         return self.scale * norm, self.scale * self._join(-by_positive, norm_slopes * rises)
 
@@ -167,33 +148,33 @@ class LogisticPush(_Push):
         norm, norm_slopes = p_norm(heights, self._neg_shares, self._p)
         return sums, heights, norm, norm_slopes, rises
 
-    def _bends(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _curvatures(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Second derivatives of the sum of the heights, by the positives and the negatives."""
-        sums, _, _, norm_slopes, _ = self._kept(self._sums, scores)
+        sums, _, _, norm_slopes, _ = self._cached(self._sums, scores)
         by_positive = self._pos_shares * sums.at_lower(((2, norm_slopes),))[0]
         return by_positive, norm_slopes * sums.at_upper(((2, self._pos_shares),))[0]
 
     def diagonal(self, scores: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-        _, heights, _, norm_slopes, rises = self._kept(self._sums, scores)
-        pos_bends, neg_bends = self._kept(self._bends, scores)
+        _, heights, _, norm_slopes, rises = self._cached(self._sums, scores)
+        pos_curvature, neg_curvature = self._cached(self._curvatures, scores)
         spread = (self._p - 1.0) * norm_slopes * rises / heights * rises
-        diagonal = self.scale * self._join(pos_bends, neg_bends + spread)
+        diagonal = self.scale * self._join(pos_curvature, neg_curvature + spread)
         # About one mean for all, which pairs are not, but a constant adds nothing either way.
         total = max(diagonal.sum(), np.finfo(np.float64).tiny)
         return diagonal, [diagonal / np.sqrt(total)]
 
     def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        sums, heights, norm, norm_slopes, rises = self._kept(self._sums, scores)
-        pos_bends, neg_bends = self._kept(self._bends, scores)
+        sums, heights, norm, norm_slopes, rises = self._cached(self._sums, scores)
+        pos_curvature, neg_curvature = self._cached(self._curvatures, scores)
         on_neg, on_pos = direction[self._neg], direction[self._pos]
         weighted = self._pos_shares * on_pos
-        mean_rise, mean_bend = sums.at_upper(((1, weighted),), ((2, weighted),))
+        mean_rise, mean_curvature = sums.at_upper(((1, weighted),), ((2, weighted),))
         rise = rises * on_neg - mean_rise
         rise = norm_slopes * (rise / heights)
         rise -= norm_slopes * ((heights @ rise) / norm)
         rise *= self._p - 1.0
-        by_negative = neg_bends * on_neg - norm_slopes * mean_bend
-        by_positive = pos_bends * on_pos
+        by_negative = neg_curvature * on_neg - norm_slopes * mean_curvature
+        by_positive = pos_curvature * on_pos
         changes = sums.at_lower(((2, norm_slopes * on_neg), (1, rise)))[0]
         by_positive -= self._pos_shares * changes
         return self.scale * self._join(by_positive, by_negative + rises * rise)
@@ -252,10 +233,6 @@ class CumulatedPhi:
         return np.append(0.0, np.cumsum(means * self.rank[1]))
 
 
-# Scores whose windows are summed up at a time, in the cache.
-CACHED = 4096
-
-
 def kernel_windows(scores: FloatArray) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
     """Sums of the integral K of Epanechnikov's kernel k, and of k, at differences of given scores.
 
@@ -279,22 +256,19 @@ def kernel_windows(scores: FloatArray) -> Callable[[FloatArray], tuple[FloatArra
     def sums(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         cumulated = np.zeros((4, len(z) + 1))
         np.cumsum(weight[order] * powers, axis=1, out=cumulated[:, 1:])
-        by_row = np.empty((2, len(z)))
-        for first in range(0, len(z), CACHED):
-            part = slice(first, first + CACHED)
-            low, start, end, high = (cumulated.take(bound[part], axis=1) for bound in bounds)
-            left, right, moments = start - low, high - end, high - low
-            # Of the cells beside it about the middle of the middle cell.
-            odd, even = right - left, right + left
-            moments[1] += odd[0]
-            moments[2] += 2.0 * odd[1] + even[0]
-            moments[3] += 3.0 * (odd[2] + even[1]) + odd[0]
-            y, side = x[part], 1.0 - powers[2, part]
-            cubic = y * (side + 2.0) * moments[0] - 3.0 * (side * moments[1] + y * moments[2])
-            by_row[0, order[part]] = low[0] + 0.5 * moments[0] + 0.25 * (cubic + moments[3])
-            near = side * moments[0] + 2.0 * y * moments[1] - moments[2]
-            by_row[1, order[part]] = 0.75 * near
-        return by_row[0], by_row[1]
+        low, start, end, high = (cumulated.take(bound, axis=1) for bound in bounds)
+        left, right, moments = start - low, high - end, high - low
+        # The cells on both sides, about the middle of the middle cell.
+        odd, even = right - left, right + left
+        moments[1] += odd[0]
+        moments[2] += 2.0 * odd[1] + even[0]
+        moments[3] += 3.0 * (odd[2] + even[1]) + odd[0]
+        side = 1.0 - powers[2]
+        cubic = x * (side + 2.0) * moments[0] - 3.0 * (side * moments[1] + x * moments[2])
+        integral, near = np.empty((2, len(z)))
+        integral[order] = low[0] + 0.5 * moments[0] + 0.25 * (cubic + moments[3])
+        near[order] = 0.75 * (side * moments[0] + 2.0 * x * moments[1] - moments[2])
+        return integral, near
 
     return sums
 
@@ -302,16 +276,7 @@ def kernel_windows(scores: FloatArray) -> Callable[[FloatArray], tuple[FloatArra
 # Features up to which steps are taken in coordinates in which the rows have no correlation.
 LARGEST_WHITENED = 1000
 
-# Variance of the standardised rows, relative to the largest, below which a direction is none.
-LEAST_VARIANCE = 1e-10
-
-# Standard deviation of scores, relative to the largest, that is not yet rounding.
-LEAST_SPREAD = 1e-12
-
-# Relative increase of the smoothed statistic at which a run is at rest.
-FLAT = 1e-10
-
-# An exact value is better than another if it is by more than rounding.
+# Differences of the exact statistic up to this value are rounding.
 ROUNDING_OF_STATISTIC = 1e-11
 
 
@@ -328,7 +293,7 @@ class RankStatisticProblem(NamedTuple):
         """Standard deviation of scores; 0 if it is rounding."""
         share = self.weight / self.weight.sum()
         spread = float(np.sqrt(share @ (scores - share @ scores) ** 2))
-        return spread if spread > LEAST_SPREAD * float(np.abs(scores).max()) else 0.0
+        return spread if spread > 1e-12 * float(np.abs(scores).max()) else 0.0
 
     def smooth(self, scores: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
         weight, total = self.weight, float(self.weight.sum())
@@ -354,20 +319,20 @@ class RankStatisticProblem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankStatisticSolution(SolverResult):
-    """The best weights that were met by the statistic itself, ``certificate.objective``."""
+    """The best weights by the exact statistic, ``certificate.objective``."""
 
     start_value: float
 
 
 class Search(NamedTuple):
-    """How to look for a maximum."""
+    """Parameters of the maximisation."""
 
     bandwidth: float
     anchor: float
     n_init: int
-    tol: float  # Largest entry of the gradient at which a run is at rest
+    tol: float  # Largest entry of the gradient at which a run has converged
     max_iter: int  # Largest number of iterations of all runs together
-    random: np.random.RandomState  # Where the other runs begin
+    random: np.random.RandomState  # Directions of the other runs
 
 
 def maximise_rank_statistic(
@@ -386,23 +351,23 @@ def maximise_rank_statistic(
         value = problem.exact(scores, terms)
         return RankStatisticSolution(start, Certificate(value), start_value=value)
     factor = 1.0 / spread
-    climb = _Climb(
+    ascent = _Ascent(
         problem, start * factor, (scores * factor, terms * factor), search, on_iteration
     )
-    start_value = climb.best_value
+    start_value = ascent.best_value
     # Nothing is above the greatest value.
     for run in range(search.n_init if start_value < 1.0 - ROUNDING_OF_STATISTIC else 0):
-        climb.run(run)
+        ascent.run(run)
     certificate = Certificate(
-        climb.best_value,
-        gradient_norm=climb.norms[max(climb.best_run, 0)] if climb.norms else float("nan"),
-        n_iter=climb.n_iter,
-        converged=climb.converged,
+        ascent.best_value,
+        gradient_norm=ascent.norms[max(ascent.best_run, 0)] if ascent.norms else float("nan"),
+        n_iter=ascent.n_iter,
+        converged=ascent.converged,
     )
-    return RankStatisticSolution(climb.best_coef, certificate, start_value=start_value)
+    return RankStatisticSolution(ascent.best_coef, certificate, start_value=start_value)
 
 
-class _Climb:
+class _Ascent:
     """Runs of L-BFGS, in coordinates in which the rows have no correlation."""
 
     def __init__(
@@ -431,7 +396,7 @@ class _Climb:
         self.norms: list[float] = []  # Largest entry of the gradient at the end of each run
 
     def _scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Scores, kept since those of the last weights are asked for again."""
+        """Scores, cached for the last weights."""
         if not np.array_equal(coef, self._last[0]):
             self._last = coef.copy(), self._problem.design.scores_with_terms(coef)
         return self._last[1]
@@ -447,7 +412,7 @@ class _Climb:
         return x if self._basis is None else np.asarray(self._basis @ x)
 
     def run(self, number: int) -> None:
-        """Climb from the start, or from a point beside it at an angle of 45 degrees."""
+        """Ascend from the start, or from a point beside it at an angle of 45 degrees."""
         x = self._origin
         if number:
             offset = self._search.random.standard_normal(self._problem.design.shape[1])
@@ -482,7 +447,7 @@ class _Climb:
             "maxiter": max_iter,
             "maxfun": 100 * max_iter,
             "gtol": self._search.tol,
-            "ftol": FLAT,
+            "ftol": 1e-10,
         }
         result = scipy.optimize.minimize(
             loss, x, jac=True, method="L-BFGS-B", callback=end_of_iteration, options=options
@@ -518,5 +483,5 @@ def _whitening(design: Design, weight: FloatArray) -> FloatArray | None:
     diagonal = np.diagonal(covariance)
     scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     variance, basis = scipy.linalg.eigh(covariance / np.outer(scale, scale))
-    mask = variance > LEAST_VARIANCE * variance[-1]
+    mask = variance > 1e-10 * variance[-1]
     return np.asarray(basis[:, mask] / np.sqrt(variance[mask])) / scale[:, np.newaxis]

@@ -16,6 +16,7 @@ from .._lists import ScoredLists
 from .._order import merge_rounded
 from .._sklearn_compat import Interval, StrOptions
 from .._solvers import (
+    ROUNDING_OF_STATISTIC,
     CumulatedPhi,
     Design,
     ExponentialPush,
@@ -418,10 +419,6 @@ class TopPushRanker(OneProblemRanker):
         )
 
 
-# Cells of ranks in which phi is summed up; shorter lists have a cell for each rank.
-MOST_CELLS = 2**16
-
-
 def read_phi(phi: Any) -> ScoreGeneratingFunction:
     if isinstance(phi, ScoreGeneratingFunction):
         return phi
@@ -441,7 +438,8 @@ def read_phi(phi: Any) -> ScoreGeneratingFunction:
 
 
 def sums_over_ranks(phi: ScoreGeneratingFunction, length: float) -> CumulatedPhi:
-    rank = np.linspace(0.0, length, 1 + int(min(np.ceil(length), MOST_CELLS)))
+    # Long lists have fewer cells than ranks.
+    rank = np.linspace(0.0, length, 1 + int(min(np.ceil(length), 2**16)))
     sums = CumulatedPhi(rank, cumulated(phi, rank))
     if not phi._rises(np.asarray(length)):
         raise ValueError(
@@ -451,10 +449,6 @@ def sums_over_ranks(phi: ScoreGeneratingFunction, length: float) -> CumulatedPhi
             f"proportions mean anything.{hint_of_adaboost(length)}"
         )
     return sums
-
-
-# Values of the statistic that differ by less are equal.
-ROUNDING = 1e-11
 
 
 class RankStatisticRanker(OneProblemRanker):
@@ -691,7 +685,7 @@ class RankStatisticRanker(OneProblemRanker):
         if (
             self.n_folds is None
             or not self.n_init
-            or problem.exact(scores, terms) >= 1.0 - ROUNDING
+            or problem.exact(scores, terms) >= 1.0 - ROUNDING_OF_STATISTIC
         ):
             return values
         fold = _folds_of(scores, rounding_of_sums(terms, len(start)), rows.positive, self.n_folds)

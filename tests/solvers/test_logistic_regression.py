@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_rank._solvers import _score_functions as _logistic_regression
 from sklearn_rank._solvers import as_design, solve_logistic_regression
 
 
@@ -27,15 +26,6 @@ def test_the_minimum_is_scikit_learns(shift, form):
         np.testing.assert_allclose(found.coef, expected, rtol=1e-6, atol=1e-8)
         assert found.certificate.converged
         assert found.certificate.n_iter < 40
-
-
-def test_a_sample_is_where_it_starts(monkeypatch):
-    X, positive, weight = data(3000, shift=0.05)
-    expected = solve_logistic_regression(as_design(X), positive, weight, 1.0)
-    monkeypatch.setattr(_logistic_regression, "SAMPLED_ROWS", 500)
-    found = solve_logistic_regression(as_design(X), positive, weight, 1.0)
-    np.testing.assert_allclose(found.coef, expected.coef, rtol=1e-7, atol=1e-9)
-    assert found.certificate.n_iter < expected.certificate.n_iter
 
 
 def test_more_features_than_are_factorised():

@@ -178,16 +178,16 @@ def test_the_gradient_of_what_is_climbed():
     spread = np.sqrt(np.cov(start, fweights=counts, ddof=0))
     coef = np.array([1.0, 0.5, 0.0, 0.0]) / spread
     scores = made.design.scores_with_terms(coef)
-    climb = _rank_statistic._Climb(made, coef, scores, search(anchor=2.0), None)
+    ascent = _rank_statistic._Ascent(made, coef, scores, search(anchor=2.0), None)
     place, h = np.array([0.3, -0.2, 0.5, 0.1]), 1e-6
-    value, gradient = climb._value_and_gradient(place, 0.7)
+    value, gradient = ascent._value_and_gradient(place, 0.7)
     above, below = (
-        [climb._value_and_gradient(place + sign * e, 0.7)[0] for e in h * np.eye(4)]
+        [ascent._value_and_gradient(place + sign * e, 0.7)[0] for e in h * np.eye(4)]
         for sign in (1, -1)
     )
     np.testing.assert_allclose(gradient, np.subtract(above, below) / (2 * h), atol=1e-7)
     # Coordinates of norm 1 are scores of variance 1.
-    scores = X @ climb._coef(place / np.linalg.norm(place))
+    scores = X @ ascent._coef(place / np.linalg.norm(place))
     moments = np.cov(scores, start / spread, fweights=counts, ddof=0)
     np.testing.assert_allclose(np.diag(moments), 1.0)
     assert value == pytest.approx(made.smooth(scores, 0.7)[0] + 2.0 * moments[0, 1])
