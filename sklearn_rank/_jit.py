@@ -1,7 +1,6 @@
-"""Compilation of kernels by numba, with the same options for all kernels of the package.
+"""Compiled kernels: whether they pay, and their compilation by numba, with one set of options.
 
-Importing this module imports numba, so only kernel modules do it, and those are imported by the
-first call that needs them.
+The modules of kernels import numba: the first call for which compiling pays imports them.
 """
 
 from __future__ import annotations
@@ -15,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ._optional import import_optional
+from ._optional import import_optional, is_installed
 from ._warn import warn
 
-numba = import_optional("numba", "This call")
+# Nanoseconds of NumPy from which on compiled code pays, if a solver repeats them about a hundred
+# times: loading numba and compiling take seconds, and the compiled loop is three times faster.
+WORTH = 10e6
 
 # Seconds of compiling after which the user gets one warning.
 PATIENCE = 2.0
@@ -39,6 +40,11 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=_compiling.release,
         after_in_child=_compiling.release,
     )
+
+
+def compiling_pays(nanoseconds: float) -> bool:
+    """Whether to take compiled code in place of NumPy; never without numba."""
+    return nanoseconds >= WORTH and is_installed("numba")
 
 
 def compiled(signature: str | None = None) -> Callable[[Callable[..., Any]], Any]:
@@ -87,6 +93,7 @@ class Kernel:
 
 def _jit(function: Callable[..., Any], *signature: str) -> Any:
     """Compile with the cache on disk, or without it where that fails in any way."""
+    numba = import_optional("numba", "A compiled kernel")
     # Division by zero gives what IEEE arithmetic says, without a test at each division.
     jit = numba.njit(nogil=True, error_model="numpy")
     kernel = jit(function)
@@ -129,38 +136,3 @@ def _tell() -> None:
             "sklearn_rank compiles a solver for this machine, which takes some seconds; later"
             " calls find it ready.\n"
         )
-
-
-def address_of_posv() -> int:
-    """Address of LAPACK's solver of positive definite systems in scipy."""
-    address = numba.extending.get_cython_function_address
-    return int(address("scipy.linalg.cython_lapack", "dposv"))
-
-
-@numba.extending.intrinsic
-def call_posv(typingctx: Any, address: Any, size: Any, matrix: Any, rhs: Any) -> Any:
-    """Solve the leading part of a system in place, by the upper triangle of a C-contiguous matrix.
-
-    Returns 0, or another number if the matrix is not positive definite.
-    """
-
-    cgutils, types = numba.core.cgutils, numba.types
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address, size, matrix, rhs = args
-        array, right = (
-            context.make_array(kind)(context, builder, value)
-            for kind, value in zip(signature.args[2:], (matrix, rhs), strict=True)
-        )
-        integer, byte = (context.get_value_type(t) for t in (types.int32, types.int8))
-        order = builder.trunc(size, integer)
-        columns = builder.trunc(builder.extract_value(array.shape, 1), integer)
-        values = [byte(ord("L")), order, integer(1), columns, order]
-        uplo, n, nrhs, lda, ldb = (cgutils.alloca_once_value(builder, value) for value in values)
-        info = cgutils.alloca_once(builder, integer)
-        pointers = [uplo, n, nrhs, array.data, lda, right.data, ldb, info]
-        function = cgutils.ir.FunctionType(cgutils.ir.VoidType(), [p.type for p in pointers])
-        builder.call(builder.inttoptr(address, function.as_pointer()), pointers)
-        return builder.load(info)
-
-    return types.int32(types.intp, types.intp, matrix, rhs), generate

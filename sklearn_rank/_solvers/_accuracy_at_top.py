@@ -183,8 +183,7 @@ def solve_candidates(
         # Weights off the span of the rows only add to the norm, so that no solution has any.
         basis, coordinates = np.linalg.qr(problem.rows.to_array().T)
         problem = replace(problem, rows=DenseDesign(np.ascontiguousarray(coordinates.T)))
-    if solver == "newton" and problem.is_compiled:
-        _ = problem.has_bands  # what all pivots share, with the kernel compiled
+    _ = problem.products  # which all blocks share
     work = _Work(problem, solve, tops, scales)
     is_dense = problem.rows.is_dense
     all_coefs = np.empty((problem.n_candidates, problem.n_features)) if is_dense else None

@@ -21,10 +21,6 @@ from .._typing import FloatArray, IntArray
 # Rows of which a copy is made at a time where one is needed.
 COPIED_ROWS = 2048
 
-# Rows as compiled kernels take them: dense rows, or CSR arrays with indices of 32 bits; what there
-# is not is empty.
-CompiledArrays: TypeAlias = tuple[FloatArray, FloatArray, IntArray, IntArray]
-
 
 class Design:
     """Rows X of shape (n_rows, n_features), accessed through products only.
@@ -154,10 +150,6 @@ class DenseDesign(MatrixDesign):
         """Move the origin of dense rows; sparse ones stay as they are."""
         return DenseDesign(np.subtract(self.matrix, origin, out=None if copy else self.matrix))
 
-    def compiled_arrays(self) -> CompiledArrays:
-        none = np.empty(0, dtype=np.int32)
-        return np.ascontiguousarray(self.matrix), np.empty(0), none, none
-
 
 class KernelDesign(DenseDesign):
     """Coordinates of points in the space of a kernel, whose inner products are known."""
@@ -229,11 +221,6 @@ class SparseDesign(MatrixDesign):
 
     def move(self, origin: FloatArray, *, copy: bool = True) -> SparseDesign:
         return self
-
-    def compiled_arrays(self) -> CompiledArrays:
-        X = self.matrix
-        indices = X.indices.astype(np.int32, copy=False)
-        return np.empty((0, 0)), X.data, indices, X.indptr.astype(np.int32, copy=False)
 
 
 # Rows of which single entries can be had at once.

@@ -3,9 +3,6 @@
 The problems of pivots and the method are those of ``_batched_newton``; a step costs one product
 with the data and one small Cholesky factorisation.
 
-Rows whose multiplier is held at 1 need not be among the rows of the kernel: they are *parked*,
-and count by ``sum c_i`` and ``sum c_i d_i``; rows held at 0 count nothing.
-
 The loop of :func:`solve_pivots` is one function in which the short steps are written out: as
 functions of their own, whose arrays are counted as references at each call, they made fits of
 512 x 8 by 10 to 50 % slower. All kernels are in one file, because numba's cache on disk looks at
@@ -14,9 +11,12 @@ the time stamp of the file of the compiled function alone.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numba
 import numpy as np
 
-from .._jit import call_posv, compiled
+from .._jit import compiled
 from ._batched_newton import (
     INNER_RATIO,
     LINE_SEARCH_RATIO,
@@ -138,6 +138,40 @@ def _compare(new, old, changed, free):
     return n_changed, n_free
 
 
+def address_of_posv() -> int:
+    """Address of LAPACK's solver of positive definite systems in scipy."""
+    return numba.extending.get_cython_function_address("scipy.linalg.cython_lapack", "dposv")
+
+
+@numba.extending.intrinsic
+def call_posv(typingctx: Any, address: Any, size: Any, matrix: Any, rhs: Any) -> Any:
+    """Solve the leading part of a system in place, by the upper triangle of a C-contiguous matrix.
+
+    Returns 0, or another number if the matrix is not positive definite.
+    """
+
+    cgutils, types = numba.core.cgutils, numba.types
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address, size, matrix, rhs = args
+        array, right = (
+            context.make_array(kind)(context, builder, value)
+            for kind, value in zip(signature.args[2:], (matrix, rhs), strict=True)
+        )
+        integer, byte = (context.get_value_type(t) for t in (types.int32, types.int8))
+        order = builder.trunc(size, integer)
+        columns = builder.trunc(builder.extract_value(array.shape, 1), integer)
+        values = [byte(ord("L")), order, integer(1), columns, order]
+        uplo, n, nrhs, lda, ldb = (cgutils.alloca_once_value(builder, value) for value in values)
+        info = cgutils.alloca_once(builder, integer)
+        pointers = [uplo, n, nrhs, array.data, lda, right.data, ldb, info]
+        function = cgutils.ir.FunctionType(cgutils.ir.VoidType(), [p.type for p in pointers])
+        builder.call(builder.inttoptr(address, function.as_pointer()), pointers)
+        return builder.load(info)
+
+    return types.int32(types.intp, types.intp, matrix, rhs), generate
+
+
 @compiled()
 def _solve_positive(matrix, rhs, size, posv):
     """Solve a positive definite system in place; whether it is one, else ``rhs`` stays."""
@@ -248,17 +282,15 @@ def _gram(dense, data, indices, indptr, z, free, n_free, root):
 
 
 @compiled()
-def _look_up(products, numbers, with_pivot, square, free, n_free, root, of_free, out):
+def _look_up(products, with_pivot, square, free, n_free, root, of_free, out):
     """Fill in the same as :func:`_gram` from the inner products of all rows and with the pivot."""
-    places = np.empty(n_free, np.int64)
     for q in range(n_free):
-        places[q] = numbers[free[q]]
         of_free[q] = with_pivot[free[q]]
     for p in range(n_free):
-        row = products[places[p]]
+        row = products[free[p]]
         shift = square - of_free[p]
         for q in range(p, n_free):
-            out[p, q] = root[p] * root[q] * (row[places[q]] + (shift - of_free[q]))
+            out[p, q] = root[p] * root[q] * (row[free[q]] + (shift - of_free[q]))
 
 
 @compiled()
@@ -309,45 +341,21 @@ READ_INT32, READ_INT64 = READ("int32", 1), READ("int64", 1)
 
 
 @compiled(
-    f"void({READ_MATRIX}, {READ_VECTOR}, {READ_INT32}, {READ_INT32},"
-    f" {READ_MATRIX}, {READ_INT64}, {READ_VECTOR}, {READ_VECTOR}, {READ_MATRIX},"
-    f" {READ_MATRIX}, {READ_VECTOR}, boolean, float64, int64, intp,"
-    " float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[::1], int64[::1])"
+    f"void({READ_MATRIX}, {READ_VECTOR}, {READ_INT32}, {READ_INT32}, {READ_MATRIX}, {READ_VECTOR},"
+    f" {READ_VECTOR}, {READ_MATRIX}, float64, int64, intp, float64[:, ::1], float64[:, ::1])"
 )
 def solve_pivots(
-    dense,
-    data,
-    indices,
-    indptr,
-    products,
-    numbers,
-    y,
-    cost,
-    pivots,
-    parked,
-    parked_cost,
-    cold,
-    tol,
-    max_iter,
-    posv,
-    coef,
-    multipliers,
-    penalty,
-    objective,
-    lower_bound,
-    n_iter,
+    dense, data, indices, indptr, products, y, cost, pivots, tol, max_iter, posv, coef, values
 ):
-    """Solve the problem of each pivot; write solution, values and Newton steps.
+    """Solve the problem of each pivot; write solution, objective, lower bound and Newton steps.
 
-    Dense data come with empty CSR arrays, CSR data with empty dense ones. ``products`` are inner
-    products of rows, among which those given have ``numbers``, or empty. ``pivots`` are points.
-    ``parked`` are the sums of ``c_i d_i`` over the rows held at 1, ``parked_cost`` those of
-    ``c_i``. ``coef``, ``multipliers`` and ``penalty`` are where to start, if not ``cold``, and
-    where it ended.
+    Dense data come with empty CSR arrays, CSR data with empty dense ones. ``products`` are the
+    inner products of all rows, or empty. ``pivots`` are points.
     """
     n = y.shape[0]
     d = coef.shape[1]
-    v = np.empty(d)
+    v = np.zeros(d)
+    b = np.empty(n)
     gradient = np.empty(d)
     direction = np.empty(d)
     best_w = np.empty(d)
@@ -375,10 +383,10 @@ def solve_pivots(
     with_pivot = np.empty(n) if products.shape[0] > 0 else np.empty(0)
     origin = np.zeros(d)
     every = np.arange(n)
-    all_outer = np.zeros(outer_sum.shape) if cold else np.zeros((0, 0))
+    all_outer = np.zeros(outer_sum.shape)
     all_sum = np.zeros(d)
     all_cost = 0.0
-    if cold and d <= n:
+    if d <= n:
         all_cost = _add_outer(
             dense, data, indices, indptr, origin, cost, every, n, n, root, block, signed,
             all_outer, all_sum,
@@ -386,31 +394,23 @@ def solve_pivots(
     for index in range(pivots.shape[0]):
         z = pivots[index]
         w = coef[index]
-        b = multipliers[index]
-        beside = parked[index]
         if products.shape[0] > 0:
             np.dot(dense, z, with_pivot)
         square = np.dot(z, z)
-        _copy(beside, v)
-        linear = parked_cost[index]
+        linear = 0.0
+        _fill(v, 0.0)
         _fill(counted, 0.0)
-        if cold:
-            _fill(w, 0.0)
-            _fill(u, 1.0)
-            _fill(b, 0.0)
-            sigma = SIGMA_START
-            _clip_along(b, u, u, sigma, 0.0, trial)
-        else:
-            _sum_margins(dense, data, indices, indptr, y, z, w, u)
-            sigma = penalty[index]
-            _copy(b, trial)
+        _fill(w, 0.0)
+        _fill(u, 1.0)
+        _fill(b, 0.0)
+        sigma = SIGMA_START
+        _fill(trial, sigma)
         _fill(inside, 0)
         steps = 0
         inner = 0
         updates = MAX_UPDATES
         checked = False
-        # A warm start goes on where the multipliers were renewed.
-        renew = not cold
+        renew = False
         best_gap = np.inf
         while True:
             n_changed, n_free = _compare(trial, counted, changed, free)
@@ -431,7 +431,6 @@ def solve_pivots(
             for i in range(n):
                 by_row[i] = max(u[i], 0.0)
             upper = 0.5 * np.dot(w, w) + np.dot(cost, by_row)
-            upper += parked_cost[index] - np.dot(beside, w)
             squared_v = np.dot(v, v)
             lower = linear - 0.5 * squared_v
             if squared_v > linear:
@@ -451,9 +450,9 @@ def solve_pivots(
                 # u and v were updated step by step: certify from sums made anew.
                 checked = True
                 _sum_margins(dense, data, indices, indptr, y, z, w, u)
-                _copy(beside, v)
+                _fill(v, 0.0)
                 _fill(counted, 0.0)
-                linear = parked_cost[index]
+                linear = 0.0
                 continue
             checked = False
 
@@ -486,9 +485,7 @@ def solve_pivots(
                     if looked_up.shape[0] < n_free * n_free:
                         looked_up = np.empty(n_free * n_free)
                     system = looked_up[: n_free * n_free].reshape((n_free, n_free))
-                    _look_up(
-                        products, numbers, with_pivot, square, free, n_free, root, rhs, system
-                    )
+                    _look_up(products, with_pivot, square, free, n_free, root, rhs, system)
                 else:
                     system = _gram(dense, data, indices, indptr, z, free, n_free, root)
                 _find_direction_by_rows(
@@ -496,7 +493,7 @@ def solve_pivots(
                     direction, posv,
                 )  # fmt: skip
             else:
-                if cold and n_free == n:  # as at each start
+                if n_free == n:  # as at each start
                     for j in range(d):
                         row_sum[j] = all_sum[j]
                         for q in range(j, d):
@@ -533,7 +530,7 @@ def solve_pivots(
             steps += 1
             for i in range(n):
                 cost_along[i] = cost[i] * along[i]
-            slope_w = np.dot(w, direction) - np.dot(beside, direction)
+            slope_w = np.dot(w, direction)
             slope_d = np.dot(direction, direction)
             low = 0.0
             _clip_along(b, u, u, sigma, 0.0, trial)
@@ -570,8 +567,19 @@ def solve_pivots(
                 u[i] += step * along[i]
             inner += 1
 
-        _copy(trial, b)
-        penalty[index] = sigma
-        objective[index] = upper
-        lower_bound[index] = lower
-        n_iter[index] = steps
+        values[0, index] = upper
+        values[1, index] = lower
+        values[2, index] = steps
+
+
+def minimise(design, y, cost, products, points, *, tol, max_iter):
+    """Weights, objective, lower bound and Newton steps of the pivots at some points."""
+    X, none = design.matrix, np.empty(0, dtype=np.int32)
+    if design.is_dense:
+        rows = np.ascontiguousarray(X), np.empty(0), none, none
+    else:
+        rows = np.empty((0, 0)), X.data, X.indices, X.indptr
+    coef, values = np.empty(points.shape), np.empty((3, len(points)))
+    settings = tol, max_iter, address_of_posv()
+    solve_pivots(*rows, products, y, cost, np.ascontiguousarray(points), *settings, coef, values)
+    return coef, values[0], values[1], values[2].astype(np.int64)

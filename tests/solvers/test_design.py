@@ -120,21 +120,6 @@ def test_no_rows_and_no_features(form, shape):
     assert design.gram(np.ones(shape[0])).shape == (shape[1], shape[1])
 
 
-def test_arrays_for_compiled_kernels():
-    X, _ = rows()
-    dense, data, indices, indptr = as_design(np.asfortranarray(X)).compiled_arrays()
-    assert dense.flags.c_contiguous
-    np.testing.assert_array_equal(dense, X)
-    assert len(data) == len(indices) == len(indptr) == 0
-    wide = sp.csr_array(X)
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    dense, data, indices, indptr = as_design(wide).compiled_arrays()
-    assert dense.shape == (0, 0)
-    assert indices.dtype == indptr.dtype == np.int32
-    again = sp.csr_array((data, indices, indptr), shape=X.shape)
-    np.testing.assert_array_equal(again.toarray(), X)
-
-
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_equal_rows_have_equal_keys_in_canonical_form(form):
     X = np.array([[0.0, 1.0, 2.0], [-0.0, 1.0, 2.0], [0.0, 1.0, 0.0], [0.0, 1.0, 2.0 + 1e-15]])
