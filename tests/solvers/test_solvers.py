@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from sklearn_rank import _jit
+from sklearn_rank._optional import is_installed
 from sklearn_rank._solvers import (
     PivotProblem,
     solve_accuracy_at_top,
@@ -17,13 +18,16 @@ from sklearn_rank._solvers._pivots import solve_pivots_cvxpy
 from tests.oracles import accuracy_at_top as oracle
 
 SOLVERS = {"newton": solve_pivots_newton, "cvxpy": solve_pivots_cvxpy}
-ways = pytest.mark.parametrize("way", ["arrays", "compiled"])
+compiled = pytest.param(
+    "compiled", marks=pytest.mark.skipif(not is_installed("numba"), reason="needs numba")
+)
+ways = pytest.mark.parametrize("way", ["arrays", compiled])
 
 # By the constant that chooses between array operations and compiled loops.
 WORTH = {"arrays": np.inf, "compiled": 0.0}
 
 
-@pytest.fixture(params=["arrays", "compiled", "cvxpy"])
+@pytest.fixture(params=["arrays", compiled, "cvxpy"])
 def solver(request, monkeypatch):
     """Each way to solve the problems, by the name of its solver."""
     monkeypatch.setattr(_jit, "WORTH", WORTH.get(request.param, np.inf))
