@@ -1,6 +1,7 @@
-"""Compiled kernels: whether they pay, and their compilation by numba, with one set of options.
+"""Compilation of kernels by numba, with the same options for all kernels of the package.
 
-The modules of kernels import numba: the first call for which compiling pays imports them.
+Importing this module imports numba, so only kernel modules do it, and those are imported by the
+first call for which compiling pays.
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ._optional import import_optional, is_installed
+from ._optional import import_optional
 from ._warn import warn
 
-# Nanoseconds of NumPy from which on compiled code pays, if a solver repeats them about a hundred
-# times: loading numba and compiling take seconds, and the compiled loop is three times faster.
-WORTH = 10e6
+# Before the forks of this module are prepared: numba's own preparation has to come after.
+numba = import_optional("numba", "A compiled kernel")
 
 # Seconds of compiling after which the user gets one warning.
 PATIENCE = 2.0
@@ -40,11 +40,6 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=_compiling.release,
         after_in_child=_compiling.release,
     )
-
-
-def compiling_pays(nanoseconds: float) -> bool:
-    """Whether to take compiled code in place of NumPy; never without numba."""
-    return nanoseconds >= WORTH and is_installed("numba")
 
 
 def compiled(signature: str | None = None) -> Callable[[Callable[..., Any]], Any]:
@@ -93,7 +88,6 @@ class Kernel:
 
 def _jit(function: Callable[..., Any], *signature: str) -> Any:
     """Compile with the cache on disk, or without it where that fails in any way."""
-    numba = import_optional("numba", "A compiled kernel")
     # Division by zero gives what IEEE arithmetic says, without a test at each division.
     jit = numba.njit(nogil=True, error_model="numpy")
     kernel = jit(function)

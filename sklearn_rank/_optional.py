@@ -49,3 +49,13 @@ def import_pandas(used_by: str, otherwise: str = "leave as_frame=False for NumPy
 def lightgbm_aliases(lightgbm: Any) -> dict[str, list[str]]:
     """All names of each parameter of LightGBM, the first one included."""
     return dict(lightgbm.basic._ConfigAliases._get_all_param_aliases())
+
+
+# Nanoseconds of NumPy from which on compiled code pays, if a solver repeats them about a hundred
+# times: loading numba and compiling take seconds, and the compiled loop is three times faster.
+WORTH = 10e6
+
+
+def compiling_pays(nanoseconds: float) -> bool:
+    """Whether to take compiled code in place of NumPy; never without numba."""
+    return nanoseconds >= WORTH and is_installed("numba")

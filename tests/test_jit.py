@@ -38,8 +38,8 @@ import warnings
 warnings.simplefilter("error")
 import numpy as np
 import sklearn_rank
-from sklearn_rank import _jit
-_jit.WORTH = 0.0
+from sklearn_rank import _optional
+_optional.WORTH = 0.0
 X = np.random.default_rng(0).normal(size=(20, 2))
 ranker = sklearn_rank.AccuracyAtTopRanker(tau=0.2).fit(X, X[:, 0] > 0.3)
 print(ranker.dual_gap_ <= 1e-6)
@@ -142,9 +142,9 @@ warnings.simplefilter("error")
 import numpy as np
 import scipy.sparse as sp
 from sklearn_rank import AccuracyAtTopRanker
-from sklearn_rank import _jit
+from sklearn_rank import _optional
 from sklearn_rank._solvers import _pivots
-_jit.WORTH = _pivots.MOST_DENSE_ENTRIES = 0
+_optional.WORTH = _pivots.MOST_DENSE_ENTRIES = 0
 X = np.random.default_rng(0).normal(size=(70, 3))
 y = X[:, 0] > 0.3
 for rows in (X, sp.csr_array(X)):

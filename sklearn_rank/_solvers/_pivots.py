@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from .._jit import compiling_pays
-from .._optional import import_optional
+from .._optional import compiling_pays, import_optional
 from .._typing import BoolArray, FloatArray, IntArray
 from ._batched_newton import minimise as minimise_in_arrays
 from ._design import DenseDesign, InMemoryDesign, as_design

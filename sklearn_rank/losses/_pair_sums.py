@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._jit import compiling_pays
 from .._lists import Lists
 from .._logistic_sums import HALF_WIDTH, WIDEST, LogisticSums
+from .._optional import compiling_pays
 from .._order import descending, ragged_ranges, running_totals
 from .._typing import AnyArray, FloatArray, IntArray
 

@@ -432,11 +432,12 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
 
     A fit to n distinct rows solves n convex problems, in blocks of 64 that are distributed over
     the workers. On at most two cores, 3,067 rows of 57 features take 2 to 7 seconds, and 1,000
-    rows with a kernel 4 to 15 seconds. If numba is installed (the extra ``fast``), large fits use loops
-    that it compiles, once per machine, and take a third of the time; small ones use array
-    operations. The results of the two differ by no more than ``tol`` allows. Peak memory is a few copies of
-    the data; ``d x d`` matrices are formed if d <= n, and n x n arrays, one for each thread, for
-    up to 4,096 rows with at least 100 dense features and n / 8 of them, as with kernels.
+    rows with a kernel 4 to 15 seconds, if numba is installed (the extra ``fast``): large fits then
+    use loops that it compiles, once per machine, and take a third of the time. Small ones use
+    array operations; the results of the two differ by no more than ``tol`` allows. Peak memory is
+    a few copies of the data; ``d x d`` matrices are formed if d <= n, and n x n arrays, one for
+    each thread, for up to 4,096 rows with at least 100 dense features and n / 8 of them, as with
+    kernels.
 
     ``lower_bound_`` ignores the position of the quantile, so that a large ``optimality_gap_`` does
     not indicate a bad fit; the user guide states how large it is.
