@@ -18,7 +18,7 @@ import numpy as np
 from ._optional import import_optional
 from ._warn import warn
 
-# Before the forks of this module are prepared: numba's own preparation has to come after.
+# Imported before forks are prepared below: of such preparations the last one runs first.
 numba = import_optional("numba", "A compiled kernel")
 
 # Seconds of compiling after which the user gets one warning.
