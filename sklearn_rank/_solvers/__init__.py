@@ -47,7 +47,6 @@ from ._rank_boost import (
     best_feature,
     by_columns,
     rank_boost,
-    stump_scores,
 )
 from ._result import Certificate, LossOfScores, SolverResult, choose_method, count_threads
 from ._score_functions import (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray
 
 
 def by_columns(X: Any) -> Any:
@@ -191,32 +191,6 @@ def best_feature(X: Any) -> WeakSearch:
     return best
 
 
-# Rows scored at a time, so that they stay in the processor's cache.
-BLOCK = 2048
-
-
-def stump_scores(
-    features: IntArray, thresholds: FloatArray, alphas: FloatArray, X: Any
-) -> FloatArray:
-    """Sums of coefficients times stumps, 1 where a feature exceeds a threshold, else 0."""
-    if len(features) == 0:
-        return np.zeros(X.shape[0])
-    order = np.lexsort((thresholds, features))
-    knots = thresholds[order]
-    used, starts = np.unique(features[order], return_index=True)
-    steps = [np.append(0.0, np.cumsum(part)) for part in np.split(alphas[order], starts[1:])]
-    if sp.issparse(X):
-        # Columns without a stump are skipped.
-        X, used = X[:, used], np.arange(len(used))
-    scores = np.zeros(X.shape[0])
-    for start in range(0, X.shape[0], BLOCK):
-        rows = slice(start, start + BLOCK)
-        block = X[rows].toarray() if sp.issparse(X) else X[rows]
-        for feature, at, values in zip(used, np.split(knots, starts[1:]), steps, strict=True):
-            scores[rows] += values[np.searchsorted(at, block[:, feature])]
-    return scores
-
-
 def _first_of_best(r: FloatArray) -> int:
     """First entry whose size is, but for rounding, the largest."""
     size = np.abs(r)
@@ -225,9 +199,6 @@ def _first_of_best(r: FloatArray) -> int:
 
 # A weak ranking that some of the pairs contradict by rounding alone gets no larger coefficient.
 LARGEST_STEP = 5.0
-
-# A weak ranking of which |r| is this near to 1 separates the classes.
-SEPARATES = 1.0 - 1e-12
 
 
 class PairWeights:
@@ -306,7 +277,7 @@ def rank_boost(
         best = search(pairs.signed)
         if best is None or abs(best.r) <= tol:
             break
-        separates = abs(best.r) >= SEPARATES
+        separates = abs(best.r) >= 1.0 - SAME
         if separates:
             # No pair is against it: it decides, and the rankings before it order within.
             total = np.sum(np.abs([alpha for _, alpha, *_ in rounds]))

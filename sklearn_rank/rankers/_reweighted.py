@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -39,7 +40,6 @@ from .._solvers import (
     best_feature,
     by_columns,
     rank_boost,
-    stump_scores,
 )
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
@@ -397,16 +397,19 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             for feature, size in zip(self.features_, self.feature_ranges_, strict=True)
         ]
 
-    def _scores(self, X: Any) -> FloatArray:
-        """Scores of validated rows by which the positives are on top."""
-        if hasattr(self, "coef_"):
-            return self._towards_positive(LinearScores(self.coef_[0]).scores(X))
-        if hasattr(self, "thresholds_"):
-            return stump_scores(self.features_, self.thresholds_, self.alphas_, X)
+    def _stages(self, X: Any) -> Iterator[FloatArray]:
+        """Scores of validated rows after each round, greater for positives."""
+        X = X if hasattr(self, "estimators_") else by_columns(X)
         scores = np.zeros(X.shape[0])
         for ranking, alpha in zip(self._rankings(), self.alphas_, strict=True):
-            scores += alpha * ranking.values(X)
-        return scores
+            scores = scores + alpha * ranking.values(X)
+            yield scores
+
+    def _scores(self, X: Any) -> FloatArray:
+        if hasattr(self, "coef_"):
+            return self._towards_positive(LinearScores(self.coef_[0]).scores(X))
+        last = deque(self._stages(X), maxlen=1)
+        return last[0] if last else np.zeros(X.shape[0])
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Yield the decision values after each round.
@@ -425,12 +428,8 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         """
         check_is_fitted(self)
         refuse_blocked(self, X)
-        X = self._validated(X, reset=False)
-        X = X if hasattr(self, "estimators_") else by_columns(X)
-        scores = np.zeros(X.shape[0])
-        stages = zip(self._rankings(), self.alphas_, self.staged_thresholds_, strict=True)
-        for ranking, alpha, threshold in stages:
-            scores += alpha * ranking.values(X)
+        stages = self._stages(self._validated(X, reset=False))
+        for scores, threshold in zip(stages, self.staged_thresholds_, strict=True):
             yield self._towards_positive(scores) - threshold
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
