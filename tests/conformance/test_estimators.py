@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -93,12 +94,26 @@ FOR_CHECKS = {
     "RankStatisticRanker": {"n_folds": 2},
 }
 
+# The quick tests have one configuration of each class, the slow ones the others too.
 every_ranker = pytest.mark.parametrize(
-    "ranker", BIPARTITE_RANKERS, ids=list(map(repr, BIPARTITE_RANKERS))
+    "ranker",
+    [
+        pytest.param(one, marks=[] if one in BIPARTITE_CLASSES else pytest.mark.slow, id=repr(one))
+        for one in BIPARTITE_RANKERS
+    ],
 )
 every_class = pytest.mark.parametrize(
     "ranker", BIPARTITE_CLASSES, ids=list(map(repr, BIPARTITE_CLASSES))
 )
+# One estimator of each base class is checked in the quick tests.
+QUICKLY_CHECKED = {
+    "BoundSearchCV",
+    "OrderPreservingLabelRanker",
+    "OrderPreservingRanker",
+    "PNormPushRanker",
+    "QueryNormalizer",
+    "RankEnsembleClassifier",
+}
 
 
 def public_estimators():
@@ -126,22 +141,37 @@ def public_rankers():
     return [estimator for estimator in public_estimators() if estimator not in others]
 
 
-@pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
-@pytest.mark.filterwarnings(f"ignore::{SingleListWarning.__module__}.SingleListWarning")
-@pytest.mark.filterwarnings(f"ignore::{PositiveClassWarning.__module__}.PositiveClassWarning")
-@pytest.mark.filterwarnings(f"ignore::{ZeroSolutionWarning.__module__}.ZeroSolutionWarning")
-@pytest.mark.filterwarnings(f"ignore::{ContinuousLabelWarning.__module__}.ContinuousLabelWarning")
-@pytest.mark.filterwarnings("ignore:The guarantee is vacuous:UserWarning")
-@pytest.mark.filterwarnings("ignore:No cut-off has:UserWarning")
-@parametrize_with_checks(
-    [
-        *(ranker(**FOR_CHECKS.get(ranker.__name__, {})) for ranker in public_rankers()),
-        *SELECTIONS,
-        *TRANSFORMERS,
-    ]
+CHECKED = [
+    *(ranker(**FOR_CHECKS.get(ranker.__name__, {})) for ranker in public_rankers()),
+    *SELECTIONS,
+    *TRANSFORMERS,
+]
+WARNINGS = (
+    SmallTopWarning,
+    SingleListWarning,
+    PositiveClassWarning,
+    ZeroSolutionWarning,
+    ContinuousLabelWarning,
 )
+
+
+def passes(estimator, check):
+    with warnings.catch_warnings():
+        for category in WARNINGS:
+            warnings.simplefilter("ignore", category)
+        warnings.filterwarnings("ignore", "The guarantee is vacuous|No cut-off has", UserWarning)
+        check(estimator)
+
+
+@parametrize_with_checks([one for one in CHECKED if type(one).__name__ in QUICKLY_CHECKED])
 def test_scikit_learns_checks(estimator, check):
-    check(estimator)
+    passes(estimator, check)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([one for one in CHECKED if type(one).__name__ not in QUICKLY_CHECKED])
+def test_scikit_learns_checks_of_the_others(estimator, check):
+    passes(estimator, check)
 
 
 def test_every_public_estimator_is_listed_and_at_the_front_door():
