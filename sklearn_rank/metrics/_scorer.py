@@ -332,9 +332,9 @@ def warn_of_other_top(measure: Measure, estimator: Any) -> None:
         return
     share = measure.tau  # type: ignore[attr-defined] # the parameter in the name
     for part in estimators_within(estimator):
-        # Beside pos_label it is a share of the top; elsewhere tau may be anything.
+        # Beside pos_label it is a share of the list, but for Top Push; elsewhere it may be anything.
         trained: Any = getattr(part, "tau", None) if hasattr(part, "pos_label") else None
-        if not is_number(trained):
+        if not is_number(trained) or hasattr(part, "_tau_of_negatives"):
             continue
         if not isclose(trained, share):
             warn(

@@ -378,6 +378,7 @@ class TopPushRanker(OneProblemRanker):
 
     # T is above most of the positives where the top is small.
     _poor_score = True
+    _tau_of_negatives = True
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
         positive, negative = np.flatnonzero(rows.positive), np.flatnonzero(~rows.positive)
