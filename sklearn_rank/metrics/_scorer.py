@@ -332,7 +332,7 @@ def warn_of_other_top(measure: Measure, estimator: Any) -> None:
         return
     share = measure.tau  # type: ignore[attr-defined] # the parameter in the name
     for part in estimators_within(estimator):
-        # Beside pos_label it is a share of the list, but for Top Push; elsewhere it may be anything.
+        # Beside pos_label it is a share of the list (of Top Push: of the negatives).
         trained: Any = getattr(part, "tau", None) if hasattr(part, "pos_label") else None
         if not is_number(trained) or hasattr(part, "_tau_of_negatives"):
             continue
