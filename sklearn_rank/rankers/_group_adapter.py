@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import inspect
-import re
+import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from copy import copy
-from typing import Any, ClassVar, NamedTuple
+from difflib import get_close_matches
+from inspect import signature
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import (
+    assert_all_finite,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+    get_tags,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
 from .._optional import import_optional, lightgbm_aliases
 from .._order import stable_order
 from .._sklearn_compat import HasMethods, StrOptions, fit_context, rows_at
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     check_positions,
     check_vector,
@@ -37,14 +45,7 @@ from ._base import (
     restored_on_error,
     row_keys,
     store_parameters,
-)
-from ._boosting import (
-    as_rows,
-    check_limits,
-    check_validation_data,
-    held_out_lists,
-    refuse_held_out_clicks,
-    refuse_unknown_parameters,
+    summed,
 )
 from ._list_base import QueryRanker, held_out_value
 
@@ -118,16 +119,53 @@ class EarlyStopping:
         return int(np.argmax(self.values))
 
 
-USED_BY = "GroupRankerAdapter"
+def refuse_unknown_parameters(estimator: Any) -> None:
+    """Refuse parameters that LightGBM or XGBoost would ignore: of an estimator, or one within."""
+    lightgbm, xgboost = sys.modules.get("lightgbm"), sys.modules.get("xgboost")
+    names_of_xgboost = {
+        "learning_rate": ["eta"],
+        "gamma": ["min_split_loss"],
+        "reg_lambda": ["lambda"],
+        "reg_alpha": ["alpha"],
+        "n_jobs": ["nthread"],
+        "random_state": ["seed"],
+    }
+    for model in (estimator, *estimator.get_params().values()):
+        if lightgbm is not None and isinstance(model, lightgbm.LGBMModel):
+            parameters: dict[str, Any] = dict(signature(lightgbm.LGBMModel).parameters)
+            parameters |= signature(type(model)).parameters
+            aliases = lightgbm_aliases(lightgbm)
+            names = {name for synonyms in aliases.values() for name in synonyms} | set(parameters)
+            for name in sorted(set(model.get_params()) - names):
+                close = get_close_matches(name, names, n=1)
+                raise ValueError(
+                    f"{type(model).__name__} contains {name!r}, which has no effect in LightGBM: "
+                    + (f"did you mean {close[0]!r}?" if close else "remove it.")
+                )
+            _refuse_conflicting_aliases(model, parameters, aliases)
+        elif xgboost is not None and isinstance(model, xgboost.XGBModel):
+            parameters = dict(signature(xgboost.XGBModel).parameters)
+            _refuse_conflicting_aliases(model, parameters, names_of_xgboost)
 
-# Names of the argument of fit that defines the queries, in order of preference.
-ID_ARGUMENTS = ("group_id", "qid", "group")
 
-# What to do about columns of numbers that were categories in fit, or the reverse.
-SAME_KINDS = (
-    "needs columns of the same kinds as in fit: pass those that were of dtype 'category' as such, "
-    "X.astype(X_train.dtypes)."
-)
+def _refuse_conflicting_aliases(
+    model: Any, parameters: Mapping[str, Any], aliases: Mapping[str, list[str]]
+) -> None:
+    """Refuse a parameter set by two names to two values, of which the library takes one."""
+    params = model.get_params(deep=False)
+    for first, synonyms in aliases.items():
+        # Libraries take the first name, if it is set, before others.
+        names = sorted({first, *synonyms}, key=lambda x: (x != first, x not in parameters))
+        set_names = [name for name in names if params.get(name) is not None]
+        for name in set_names[1:]:
+            value, other = params[set_names[0]], params[name]
+            is_set = name not in parameters or other != parameters[name].default
+            if is_set and not np.array_equal(value, other):
+                raise ValueError(
+                    f"{type(model).__name__} has {set_names[0]}={value!r} and {name}={other!r}, "
+                    f"which are two names of one parameter: set {set_names[0]} to the value that "
+                    f"is meant, and leave {name} out."
+                )
 
 
 class GroupBooster:
@@ -140,23 +178,19 @@ class GroupBooster:
     order_params: tuple[tuple[str, str], ...] = ()
     # Columns of fit that the library takes, beside features and labels.
     columns: tuple[str, ...] = ()
-    # Whether columns of words end the process, in frames other than those of pandas.
-    crashes_on_strings = False
-    # Parts of the library's error messages, and what to do instead.
-    errors: ClassVar[dict[str, str]] = {}
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
         self.name = type(estimator).__name__
 
     def ids_argument(self) -> str:
-        parameters = inspect.signature(self.estimator.fit).parameters
-        for name in ID_ARGUMENTS:
+        parameters = signature(self.estimator.fit).parameters
+        for name in ("group_id", "qid", "group"):
             if name in parameters:
                 return name
         hint = ": make the adapter its last step" if hasattr(self.estimator, "steps") else ""
         raise TypeError(
-            f"fit of {self.name} takes none of {', '.join(ID_ARGUMENTS)} to define the queries"
+            f"fit of {self.name} takes none of group_id, qid, group to define the queries"
             f"{hint}; pass a ranker such as LGBMRanker(), XGBRanker() or CatBoostRanker()."
         )
 
@@ -203,39 +237,23 @@ class GroupBooster:
         """Rows in the order in which the library takes those at given positions."""
         return lists
 
-    @contextmanager
-    def explain_errors(self) -> Iterator[None]:
-        """Say what to do where an error of the library is known."""
-        try:
-            yield
-        except Exception as error:
-            for pattern, remedy in self.errors.items():
-                match = re.search(pattern, str(error))
-                if match:
-                    raise ValueError(f"{self.name} {remedy.format(*match.groups())}") from error
-            raise
-
-    def check_rows(self, X: Any, *, of_fit: bool) -> None:
-        if self.is_supported:
-            missing = self.estimator.get_params().get("missing", np.inf)
-            check_limits(X, type(self).__name__, of_fit=of_fit, missing=missing)
-        if self.crashes_on_strings and is_frame(X) and not hasattr(X, "iloc"):
-            strings = [name for name in X.columns if X[name].to_numpy().dtype.kind not in "biuf"]
-            if strings:
-                raise ValueError(
-                    f"{self.name} takes columns of words and categories in pandas frames only, "
-                    f"but X has {', '.join(map(repr, strings))}: pass X.to_pandas(), with these "
-                    "columns as dtype 'category'."
-                )
-
-    def check_labels(self, labels: FloatArray) -> None:
-        """Raise an error for grades that the library does not accept."""
+    def rows(self, X: Any) -> Any:
+        """Rows as the library takes them: of sparse ones a matrix without duplicates."""
+        if not self.is_supported or not sp.issparse(X):
+            return X
+        X = summed(sp.csr_matrix(X))
+        if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) >= 2**31:
+            return X
+        narrow = sp.csr_matrix(X.shape, dtype=X.dtype)
+        narrow.data = X.data
+        narrow.indices, narrow.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return narrow
 
     def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         name = self.ids_argument()
         arguments: dict[str, Any] = {name: rows.sizes if name == "group" else rows.codes}
         if rows.query_weight is not None:
-            if "query_weight" not in inspect.signature(self.estimator.fit).parameters:
+            if "query_weight" not in signature(self.estimator.fit).parameters:
                 raise ValueError(
                     f"query_weight was given, but is not supported for {self.name}: leave it "
                     "out, or use LGBMRanker, XGBRanker or CatBoostRanker."
@@ -244,7 +262,7 @@ class GroupBooster:
         self.estimator.fit(rows.X, rows.labels, **arguments)
 
     def predict(self, X: Any, init_score: FloatArray | None = None, **options: Any) -> Any:
-        scores = self.estimator.predict(as_rows(X) if self.is_supported else X, **options)
+        scores = self.estimator.predict(self.rows(X), **options)
         return scores if init_score is None else scores + init_score
 
     def importances(self) -> FloatArray:
@@ -266,17 +284,23 @@ class LightGBM(GroupBooster):
     )
     is_supported = True
     columns = ("position", "init_score")
-    crashes_on_strings = True
-    errors: ClassVar[dict[str, str]] = {
-        r"bad pandas dtypes: (.*)": "takes columns of numbers and of dtype 'category', but X has "
-        "{0}: pass X.astype({{column: 'category'}}) for columns of words.",
-        "categorical_feature do not match": SAME_KINDS,
-    }
+
+    def rows(self, X: Any) -> Any:
+        if is_frame(X) and not hasattr(X, "iloc"):
+            strings = [name for name in X.columns if X[name].to_numpy().dtype.kind not in "biuf"]
+            if strings:
+                # They would end the process.
+                raise ValueError(
+                    f"{self.name} takes columns of words and categories in pandas frames only, "
+                    f"but X has {', '.join(map(repr, strings))}: pass X.to_pandas(), with these "
+                    "columns as dtype 'category'."
+                )
+        return super().rows(X)
 
     def parameter(self, name: str) -> Any:
         """Value of a parameter, by whichever of its names it is set."""
         values = self.estimator.get_params()
-        aliases = lightgbm_aliases(import_optional("lightgbm", USED_BY))[name]
+        aliases = lightgbm_aliases(import_optional("lightgbm", "GroupRankerAdapter"))[name]
         return next((values[alias] for alias in aliases if values.get(alias) is not None), None)
 
     def check_columns(self, columns: Collection[str], row_order: str) -> None:
@@ -298,27 +322,8 @@ class LightGBM(GroupBooster):
                     f"or leave {name} at its default."
                 )
 
-    def check_labels(self, labels: FloatArray) -> None:
-        objective = self.parameter("objective")
-        if (self.parameter("num_class") or 1) > 1:
-            raise ValueError(
-                f"objective={objective!r} of {self.name} gives each row a score for each class, "
-                "but a ranker needs one score: set objective='lambdarank' and unset num_class."
-            )
-        if objective not in (None, "lambdarank", "rank_xendcg", "xendcg"):
-            return
-        gains = self.parameter("label_gain")
-        n_gains = 31 if gains is None else len(gains)
-        _refuse_grades(
-            labels,
-            n_gains - 1,
-            f"{self.name} ({objective or 'lambdarank'}) takes whole grades from 0 to "
-            f"{n_gains - 1}, one for each entry of label_gain",
-            " LGBMRanker(label_gain=...) with a gain for each grade, or",
-        )
-
     def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
-        lightgbm = import_optional("lightgbm", USED_BY)
+        lightgbm = import_optional("lightgbm", "GroupRankerAdapter")
         # LightGBM prints only if requested.
         if not {"verbose", "verbosity"} & set(self.estimator.get_params()):
             self.estimator.set_params(verbosity=-1)
@@ -340,7 +345,7 @@ class LightGBM(GroupBooster):
 
             held_out = stopping.rows
             options |= {
-                "eval_X": (as_rows(held_out.X),),
+                "eval_X": (self.rows(held_out.X),),
                 "eval_y": (held_out.labels,),
                 "eval_group": [held_out.sizes],
                 "eval_init_score": None if held_out.init_score is None else [held_out.init_score],
@@ -351,7 +356,7 @@ class LightGBM(GroupBooster):
             # It says that a parameter is ignored which it uses.
             warnings.filterwarnings("ignore", "(cat|categorical)_(feature|column)s? ", UserWarning)
             self.estimator.fit(
-                as_rows(rows.X),
+                self.rows(rows.X),
                 rows.labels,
                 group=rows.sizes,
                 sample_weight=rows.row_weight,
@@ -386,18 +391,6 @@ class XGBoost(GroupBooster):
     is_supported = True
     order_params = (("lambdarank_unbiased", "the positions at which they were shown"),)
     columns = ("position", "init_score")
-    errors: ClassVar[dict[str, str]] = {
-        r"Invalid columns:\s*(.*)": "takes categories only with enable_categorical=True, and only "
-        "in columns of dtype 'category', but X has {0}: set enable_categorical=True, and pass "
-        "X.astype({{column: 'category'}}) for columns of words.",
-        r"not in the training set for the (\d+)th .*: `(.*)`": "met the category {1!r} in column "
-        "{0}, which is not one of those of fit: give the column all categories before the rows "
-        "are split, X.astype({{column: pandas.CategoricalDtype(categories)}}), or make it "
-        "missing, X[column].cat.set_categories(X_train[column].cat.categories).",
-        "Both should be either numeric or categorical": SAME_KINDS,
-        r"DataType\(large_string\)": "takes words as categories only: set "
-        "enable_categorical=True, and pass X.cast({{column: polars.Categorical}}).",
-    }
 
     def check_columns(self, columns: Collection[str], row_order: str) -> None:
         if "position" in columns and not self.estimator.get_params().get("lambdarank_unbiased"):
@@ -432,25 +425,6 @@ class XGBoost(GroupBooster):
                 "to sample_weight: leave sample_weight out, or pass query_weight=."
             )
 
-    def check_labels(self, labels: FloatArray) -> None:
-        parameters = self.estimator.get_params()
-        objective = parameters["objective"]
-        if objective == "rank:map":
-            _refuse_grades(
-                labels,
-                1,
-                f"{self.name} (rank:map) takes the grades 0 and 1",
-                " y=(y > 0).astype(int), or another objective, or",
-            )
-        elif objective == "rank:ndcg" and parameters.get("ndcg_exp_gain", True):
-            _refuse_grades(
-                labels,
-                31,
-                f"{self.name} (rank:ndcg) takes whole grades from 0 to 31, whose gain is "
-                "2**grade - 1",
-                " XGBRanker(ndcg_exp_gain=False), or",
-            )
-
     def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         callbacks = self.estimator.get_params().get("callbacks")
         if stopping is not None:
@@ -458,7 +432,7 @@ class XGBoost(GroupBooster):
             self.estimator.callbacks = [*(callbacks or []), self._callback(stopping)]
         try:
             self.estimator.fit(
-                as_rows(rows.X),
+                self.rows(rows.X),
                 rows.labels,
                 qid=rows.codes,
                 sample_weight=rows.query_weight,
@@ -476,11 +450,11 @@ class XGBoost(GroupBooster):
         return booster.num_boosted_rounds() if best is None else int(best) + 1
 
     def _callback(self, stopping: EarlyStopping) -> Any:
-        xgboost = import_optional("xgboost", USED_BY)
+        xgboost = import_optional("xgboost", "GroupRankerAdapter")
         base: Any = xgboost.callback.TrainingCallback
         # XGBoost keeps the scores of a matrix that it has seen, and adds those of the new trees.
         matrix = xgboost.DMatrix(
-            as_rows(stopping.rows.X),
+            self.rows(stopping.rows.X),
             base_margin=stopping.rows.init_score,
             missing=self.estimator.missing,
             enable_categorical=self.estimator.enable_categorical,
@@ -510,22 +484,6 @@ class CatBoost(GroupBooster):
     verbosity_params = ("verbose", "silent", "logging_level", "verbose_eval", "metric_period")
     column_params = ("cat_features", "text_features", "embedding_features")
     columns = ("init_score",)
-    crashes_on_strings = True
-    errors: ClassVar[dict[str, str]] = {
-        "targets are equal|data is constant": "cannot learn from a y of one value: pass grades "
-        "that differ in a query.",
-        "constant or ignored": "cannot learn from an X whose columns are constant in single "
-        "precision: pass others.",
-        "few sampling units": "cannot learn from queries of equal grades, or of few rows: pass "
-        "grades that differ in more queries, or bootstrap_type='No'.",
-        "column '(.*)' has dtype 'category' but is not in": "takes columns of categories only by "
-        "their names or numbers: set cat_features=[{0!r}].",
-        r'num_feature\[.*feature_idx=(\d+)\]="(.*?)"': "cannot take the word {1!r} in column {0} "
-        "for a number: set cat_features=[{0}], with all other columns of words.",
-        r"Invalid type for cat_feature.*feature_idx=(\d+)": "takes words and whole numbers as "
-        "categories, but column {0} has other values: replace missing ones by a word, "
-        "X[column].astype(object).fillna('missing'), and numbers by X[column].astype(str).",
-    }
 
     def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         # CatBoost prints and writes files only if requested.
@@ -540,9 +498,9 @@ class CatBoost(GroupBooster):
             metric = CatBoostMeasure(rows, stopping)
             self.estimator.set_params(eval_metric=metric)
             kinds = {name: parameters.get(name) for name in self.column_params}
-            pool = import_optional("catboost", USED_BY).Pool
+            pool = import_optional("catboost", "GroupRankerAdapter").Pool
             options["eval_set"] = pool(
-                as_rows(stopping.rows.X),
+                self.rows(stopping.rows.X),
                 stopping.rows.labels,
                 group_id=stopping.rows.codes,
                 baseline=stopping.rows.init_score,
@@ -553,7 +511,7 @@ class CatBoost(GroupBooster):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
             self.estimator.fit(
-                as_rows(rows.X),
+                self.rows(rows.X),
                 rows.labels,
                 group_id=rows.codes,
                 group_weight=rows.row_weight,
@@ -620,15 +578,6 @@ class CatBoostMeasure:
         return self._stopping.add(approxes[0]), 1.0
 
 
-def _refuse_grades(labels: FloatArray, largest: int, rule: str, remedy: str) -> None:
-    invalid = (labels != np.floor(labels)) | (labels < 0) | (labels > largest)
-    if invalid.any():
-        raise ValueError(
-            f"{rule}, but y contains {labels[invalid][0]:g}: pass{remedy} grades in this range, "
-            "such as ranks of the distinct grades, y=np.unique(y, return_inverse=True)[1]."
-        )
-
-
 ADAPTERS = {
     ("lightgbm", "LGBMRanker"): LightGBM,
     ("xgboost", "XGBRanker"): XGBoost,
@@ -653,6 +602,42 @@ def unfitted(estimator: Any) -> Any:
 
 # Grades of any sign; the library checks them.
 GRADES = LabelType("graded", lowest=-np.inf, name="y")
+
+
+def check_validation_data(early_stopping: bool, **data: Any) -> bool:
+    """Check which arguments of validation came together; whether there are validation data."""
+    absent = [name for name, value in data.items() if value is None]
+    present = [name for name in data if name not in absent]
+    if present and absent:
+        raise ValueError(
+            f"fit got {' and '.join(present)} without {' and '.join(absent)}: pass all of"
+            f" {', '.join(data)}, or none of them."
+        )
+    if present and not early_stopping:
+        raise ValueError(
+            f"fit got {', '.join(present)}, which early_stopping=False does not use: set "
+            "early_stopping=True, or leave them out."
+        )
+    return bool(present)
+
+
+def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:
+    """Draw the lists that are held out: at least one, and not all. Shape (n_lists,)."""
+    n = lists.n_lists
+    if n < 2:
+        raise ValueError(
+            "early_stopping=True holds out whole queries, but the number of queries of positive "
+            f"weight is {n}: pass qid= of several queries, X_val=, y_val= and qid_val= of other "
+            "queries, or early_stopping=False."
+        )
+    if isinstance(fraction, Integral) and int(fraction) >= n:
+        raise ValueError(
+            f"validation_fraction={fraction} would hold out all {n} queries: pass a smaller "
+            "number, or a share in (0, 1)."
+        )
+    number = int(fraction) if isinstance(fraction, Integral) else round(float(fraction) * n)
+    order = check_random_state(random_state).permutation(n)
+    return np.isin(np.arange(n), order[: min(max(number, 1), n - 1)])
 
 
 class GroupRankerAdapter(QueryRanker):
@@ -721,9 +706,8 @@ class GroupRankerAdapter(QueryRanker):
     Notes
     -----
     None of the libraries has row weights that count as repetition, so that rows are repeated
-    according to ``sample_weight``, which must consist of whole numbers. Grades, categories and
-    parameters that the library does not accept, or would ignore, raise an error that names a
-    remedy. The user guide lists the differences of the libraries.
+    according to ``sample_weight``, which must consist of whole numbers. Parameters that the
+    library would ignore raise an error. The user guide lists the differences of the libraries.
 
     With ``early_stopping``, all three libraries evaluate ``measure`` itself, averaged over the
     orders of tied rows. The ``metric`` of the estimator is not evaluated.
@@ -836,11 +820,10 @@ class GroupRankerAdapter(QueryRanker):
         TypeError
             If ``fit`` of the estimator takes no groups or query ids.
         ValueError
-            If the estimator does not take the grades or the categories of ``X``,
-            ``sample_weight`` is not whole, the estimator has no query weights, positions or
+            If ``sample_weight`` is not whole, the estimator has no query weights, positions or
             initial scores, has parameters that have no effect, cannot stop early or has early
             stopping set as well, most queries have one row, or ``qid`` is missing for more than
-            2,000 rows.
+            2,000 rows. What the library refuses, such as grades, is its own error.
 
         Warns
         -----
@@ -862,10 +845,14 @@ class GroupRankerAdapter(QueryRanker):
             if sample_weight is not None:
                 booster.check_weights(np.asarray(sample_weight), column_names)
             has_validation = check_validation_data(
-                self.early_stopping, X_val, y_val=y_val, qid_val=qid_val
+                self.early_stopping, X_val=X_val, y_val=y_val, qid_val=qid_val
             )
-            if position is not None and self.early_stopping:
-                refuse_held_out_clicks(X_val)
+            if position is not None and self.early_stopping and X_val is None:
+                raise ValueError(
+                    "early_stopping=True holds out queries, and their clicks are biased towards "
+                    "items shown at the top: pass X_val, y_val and qid_val with known relevance, "
+                    "or early_stopping=False."
+                )
             if init_score is not None and has_validation:
                 raise ValueError(
                     "fit got init_score, but none for the rows of X_val: leave out X_val, y_val "
@@ -873,8 +860,6 @@ class GroupRankerAdapter(QueryRanker):
                 )
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             X, lists = self._repeatable_lists(X, y, qid, weights)
-            booster.check_labels(lists.grade)
-            booster.check_rows(X, of_fit=True)
             columns: dict[str, AnyArray] = {}
             if init_score is not None:
                 columns["init_score"] = check_vector("init_score", init_score, X.shape[0])
@@ -892,7 +877,6 @@ class GroupRankerAdapter(QueryRanker):
                     X_val, held_out = self._repeatable_lists(
                         X_val, y_val, qid_val, {}, reset=False
                     )
-                    booster.check_rows(X_val, of_fit=False)
                     rows = grouped_rows(X_val, self._order_rows(X_val, held_out))
                 else:
                     mask = held_out_lists(lists, self.validation_fraction, self.random_state)
@@ -901,8 +885,7 @@ class GroupRankerAdapter(QueryRanker):
                 check_fixed_scale(measure, rows.labels)
                 self.stopping_measure_ = measure.name
                 stopping = EarlyStopping(measure, rows, self.n_iter_no_change)
-            with booster.explain_errors():
-                booster.fit(grouped_rows(X, lists, **columns), stopping)
+            booster.fit(grouped_rows(X, lists, **columns), stopping)
             self.estimator_ = booster.estimator
             self.needs_init_score_ = init_score is not None
             if stopping is not None:
@@ -995,10 +978,8 @@ class GroupRankerAdapter(QueryRanker):
         return self._scores(X)
 
     def _scores(self, X: Any, init_score: FloatArray | None = None) -> FloatArray:
-        booster = booster_of(self.estimator_)
-        booster.check_rows(X, of_fit=False)
-        with booster.explain_errors():
-            return np.asarray(booster.predict(X, init_score), dtype=np.float64)
+        scores = booster_of(self.estimator_).predict(X, init_score)
+        return np.asarray(scores, dtype=np.float64)
 
     @property
     def feature_importances_(self) -> FloatArray:

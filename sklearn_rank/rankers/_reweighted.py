@@ -53,7 +53,7 @@ from ._base import (
     restored_on_error,
     store_parameters,
 )
-from ._boosting import refuse_unknown_parameters
+from ._group_adapter import refuse_unknown_parameters
 from ._two_classes import (
     BipartiteRanker,
     Fold,

@@ -125,24 +125,6 @@ def test_a_parameter_by_two_names_is_refused():
         GroupRankerAdapter(estimator).fit(X, y, qid=qid)
 
 
-def test_parameters_that_xgboost_would_ignore_are_refused():
-    X, y, qid = data()
-    message = "contains 'min_child_weigth', which .* did you mean 'min_child_weight'"
-    with pytest.raises(ValueError, match=f"XGBRanker {message}"):
-        GroupRankerAdapter(xgb(min_child_weigth=3, verbosity=0)).fit(X, y, qid=qid)
-    more = {"ndcg_exp_gain": False, "lambdarank_num_pair_per_sample": 3}
-    GroupRankerAdapter(xgb(**more)).fit(X, y, qid=qid)
-
-
-@pytest.mark.filterwarnings("ignore:Found 'application' in params")
-def test_an_objective_of_lightgbm_that_gives_several_scores_is_refused():
-    X, y, qid = data()
-    with pytest.raises(ValueError, match="'multiclass' of LGBMRanker gives each row a score for"):
-        GroupRankerAdapter(light(objective="multiclass", num_classes=4)).fit(X, y, qid=qid)
-    # Grades of any kind, for an objective by another name.
-    GroupRankerAdapter(light(application="regression")).fit(X, y / 2, qid=qid)
-
-
 def test_metrics_of_the_estimator_do_not_stop_the_fit():
     X, y, qid = data()
     for make, wishes in (
@@ -155,27 +137,6 @@ def test_metrics_of_the_estimator_do_not_stop_the_fit():
         for wish in wishes:
             fitted = clone(adapter).set_params(estimator=make(**wish)).fit(X, y, qid=qid)
             np.testing.assert_array_equal(fitted.predict(X), expected)
-
-
-@every_library
-def test_rows_that_teach_the_library_nothing_are_refused(make):
-    X, y, qid = data()
-    for rows in (1e-300 * X, sp.csr_matrix(1e-300 * X), pd.DataFrame(1e-300 * X)):
-        with pytest.raises(ValueError, match="takes for 0: divide each column"):
-            GroupRankerAdapter(make()).fit(rows, y, qid=qid)
-    if make is not light:
-        ranker = GroupRankerAdapter(make()).fit(X, y, qid=qid)
-        for use in (ranker.predict, lambda X: ranker.fit(X, y, qid=qid)):
-            with pytest.raises(ValueError, match="takes for infinity: divide each column"):
-                use(1e300 * X)
-    if make is cat:
-        for rows, labels, what in (
-            (X, np.ones(len(y)), "a y of one value: pass"),
-            (np.ones_like(X), y, "an X whose columns are constant"),
-            (X, qid % 2, "queries of equal grades"),
-        ):
-            with pytest.raises(ValueError, match=f"CatBoostRanker cannot learn from {what}"):
-                GroupRankerAdapter(make()).fit(rows, labels, qid=qid)
 
 
 def native(make, X, y, qid, *, params=None, **by_row):
@@ -241,7 +202,7 @@ def test_a_category_that_was_not_in_fit():
         adapter = GroupRankerAdapter(make(**OF_TOWNS[make])).fit(X, y, qid=qid)
         np.testing.assert_array_equal(adapter.predict(new)[others], adapter.predict(X)[others])
     adapter = GroupRankerAdapter(xgb(**OF_TOWNS[xgb])).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match=r"'Zug' in column 5, which .*\.CategoricalDtype"):
+    with pytest.raises(ValueError, match="Zug"):  # an error of the library
         adapter.predict(new)
     missing = new.assign(town=new["town"].cat.set_categories(X["town"].cat.categories))
     np.testing.assert_array_equal(adapter.predict(missing)[others], adapter.predict(X)[others])
@@ -249,47 +210,15 @@ def test_a_category_that_was_not_in_fit():
     adapter.fit(every, y, qid=qid).predict(new)
 
 
-@every_library
-def test_words_and_categories_that_a_library_does_not_take(make):
-    X, y, qid = towns()
-    words = X.assign(town=X["town"].astype(object))
-    told = {
-        light: r"has town: .*pass X.astype\({column: 'category'}\)",
-        xgb: "has town: .*set enable_categorical=True, and pass X.astype",
-        cat: r"the word '.*' in column 5 .* set cat_features=\[5\]",
-    }
-    with pytest.raises(ValueError, match=told[make]):
-        GroupRankerAdapter(make()).fit(words, y, qid=qid)
-    if make is not light:
-        told = r"enable_categorical=True" if make is xgb else r"set cat_features=\['town'\]"
-        with pytest.raises(ValueError, match=told):
-            GroupRankerAdapter(make()).fit(X, y, qid=qid)
-    if make is cat:
-        missing = X.assign(town=X["town"].where(y > 0))
-        adapter = GroupRankerAdapter(make(cat_features=[5]))
-        with pytest.raises(ValueError, match=r"column 5 has other values: .*fillna\('missing'\)"):
-            adapter.fit(missing, y, qid=qid)
-        adapter.fit(
-            missing.assign(town=missing["town"].astype(object).fillna("missing")), y, qid=qid
-        )
-    else:
-        adapter = GroupRankerAdapter(make(**OF_TOWNS[make])).fit(X, y, qid=qid)
-        with pytest.raises(ValueError, match=r"same kinds as in fit: .* X.astype\(X_train.dtypes"):
-            adapter.predict(X.assign(town=y.astype(float)))
-
-
 def test_words_in_frames_of_polars():
     X, y, qid = towns()
     words = pl.from_pandas(X.astype({"town": object}))
     coded = words.cast({"town": pl.Categorical})
-    # LightGBM and CatBoost would end the process.
-    for make in (light, cat):
-        for rows in (words, coded):
-            with pytest.raises(ValueError, match=r"has 'town': pass X.to_pandas\(\)"):
-                GroupRankerAdapter(make(**OF_TOWNS[make])).fit(rows, y, qid=qid)
+    # LightGBM would end the process.
+    for rows in (words, coded):
+        with pytest.raises(ValueError, match=r"has 'town': pass X.to_pandas\(\)"):
+            GroupRankerAdapter(light()).fit(rows, y, qid=qid)
     adapter = GroupRankerAdapter(xgb(**OF_TOWNS[xgb]))
-    with pytest.raises(ValueError, match=r"pass X.cast\({column: polars.Categorical}\)"):
-        adapter.fit(words, y, qid=qid)
     expected = clone(adapter).fit(X, y, qid=qid).predict(X)
     np.testing.assert_allclose(adapter.fit(coded, y, qid=qid).predict(coded), expected, atol=1e-5)
 
@@ -560,31 +489,6 @@ def test_queries_of_weight_0_are_absent(make):
     assert one.n_queries_ == two.n_queries_ == 26
     plain = clone(adapter).fit(X[kept], y[kept], qid=qid[kept])
     assert np.any(plain.predict(X) != one.predict(X))
-
-
-# -------------------------------------------------------------------------------------- grades
-
-
-def test_grades_that_a_library_does_not_take_are_refused_with_what_to_do():
-    X, y, qid = data()
-    for booster, grades, message in (
-        (light(), y * 20, r"whole grades from 0 to 30.*y contains [46]0.*label_gain="),
-        (light(objective="rank_xendcg"), y + 0.5, r"rank_xendcg\) takes whole grades"),
-        (light(label_gain=[0, 1, 3]), y, r"from 0 to 2.*y contains 3"),
-        (light(), y - 1.0, "y contains -1"),
-        (xgb(), y * 20, r"from 0 to 31.*ndcg_exp_gain=False"),
-        (xgb(objective="rank:map"), y, r"grades 0 and 1.*\(y > 0\)"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            GroupRankerAdapter(booster).fit(X, grades, qid=qid)
-    for booster, grades in (
-        (light(objective="regression"), y - 0.5),
-        (light(label_gain=list(range(61))), y * 20),
-        (xgb(ndcg_exp_gain=False), y * 20),
-        (xgb(objective="rank:map"), y > 0),
-        (cat(), y - 0.5),
-    ):
-        assert GroupRankerAdapter(booster).fit(X, grades, qid=qid).n_queries_ == 40
 
 
 # ------------------------------------------------------------------------------ early stopping
