@@ -232,9 +232,6 @@ class TopMean:
         return float(mass[k - 1] + excess[k - 1] / (mean - scores[order[k]]))
 
 
-# Distance, relative to the spread of the rows, below which two points are one.
-NEAR = 1e-6
-
 # Rows beside those in the top which the first set and each larger one have.
 SPARE_ROWS = 500
 
@@ -547,7 +544,8 @@ def solve_top_push(
     # w = 0 gains at most half the square of a subgradient: the distance of the means by slopes.
     gain = (problem.loss.slope_at_zero * problem.at_zero) ** 2
     negligible = 2.0 * tol * problem.at_zero / gain
-    nearest = nearest_top(problem, min(NEAR**2 * problem.means[2], negligible))
+    # Two points at a distance of at most 1e-6 of the spread of the rows are one.
+    nearest = nearest_top(problem, min(1e-12 * problem.means[2], negligible))
     n_iter, at_zero = nearest.n_iter, problem.at_zero
     # No solution is worse than 0.
     coef, best, lower = np.zeros(problem.design.shape[1]), 0.0, -np.inf

@@ -44,12 +44,6 @@ CRITERIA = {
     "statistic": "best statistic",
 }
 
-# Ratio of the scales of two features from which on a penalty hardly sees one of them.
-UNEQUAL = 1e6
-
-# Seconds of observed steps before a forecast, and forecast seconds that give a warning.
-OBSERVED, LONG = 2.0, 600.0
-
 
 @contextmanager
 def restored_on_error(estimator: Any) -> Iterator[None]:
@@ -133,7 +127,10 @@ class FitProgress(BlockProgress):
             )
 
     def _forecast(self) -> None:
-        """Warn once if the rest will take long; the first step can include preparations."""
+        """Warn once, after 2 seconds, if the rest will take more than 10 minutes.
+
+        The first step can include preparations.
+        """
         now, n_done = perf_counter(), self._n_done
         if n_done == 1:
             self._first_done = now
@@ -142,9 +139,9 @@ class FitProgress(BlockProgress):
         left = elapsed / (n_done - 1) * (self._n_steps - n_done)
         if self._verbose and n_done & (n_done - 1) == 0:
             sys.stderr.write(f"block {n_done} of {self._n_steps}: {_duration(left)} left\n")
-        if elapsed >= OBSERVED and not self._has_forecast:
+        if elapsed >= 2.0 and not self._has_forecast:
             self._has_forecast = True
-            if left > LONG:
+            if left > 600.0:
                 warn(f"The remaining fit takes {_duration(left)}: {self._instead}", LongFitWarning)
 
 
@@ -205,7 +202,7 @@ def warn_of_scales(
     if not len(varying):
         return
     low, high = varying[np.argmin(scales[varying])], varying[np.argmax(scales[varying])]
-    if not scales[high] >= UNEQUAL * scales[low]:
+    if not scales[high] >= 1e6 * scales[low]:
         return
     names = getattr(estimator, "feature_names_in_", range(len(scales)))
     scaler = "StandardScaler(with_mean=False)" if sparse else "StandardScaler()"
@@ -362,9 +359,8 @@ class Ranker(BaseEstimator):
 # Values at a time, so that they stay in the processor's cache.
 BLOCK = 1 << 15
 
-# Odd factors of the mixing function, and the step from one column's factor to the next.
-FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-STEP = np.uint64(0x9E3779B97F4A7C15)
+# The second factor of SplitMix64; the others are where they are used.
+SECOND = np.uint64(0x94D049BB133111EB)
 
 
 def is_frame(X: Any) -> bool:
@@ -452,13 +448,13 @@ def _bits(values: AnyArray) -> AnyArray:
 def _factors(n_columns: int) -> AnyArray:
     """A random odd number for each column."""
     places = np.arange(1, n_columns + 1, dtype=np.uint64)
-    return _mixed(places * STEP, SECOND) | np.uint64(1)
+    return _mixed(places * np.uint64(0x9E3779B97F4A7C15), SECOND) | np.uint64(1)
 
 
 def _mixed(bits: AnyArray, factor: Any) -> AnyArray:
     """Let every bit change all others, in place; 0 stays 0."""
     bits ^= bits >> np.uint64(32)
-    bits *= FIRST
+    bits *= np.uint64(0xBF58476D1CE4E5B9)
     bits ^= bits >> np.uint64(29)
     bits *= factor
     bits ^= bits >> np.uint64(32)

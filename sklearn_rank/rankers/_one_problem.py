@@ -57,9 +57,6 @@ from ._two_classes import (
     weight_argument,
 )
 
-# Beyond it powers overflow float64 before they differ from the limit.
-LARGEST_P = 1e12
-
 
 class PNormPushRanker(OneProblemRanker):
     r"""P-norm push: linear or kernel ranker that penalises high-scored negatives.
@@ -221,9 +218,9 @@ class PNormPushRanker(OneProblemRanker):
 
     def _check_parameters(self, *, blocked: bool) -> None:
         super()._check_parameters(blocked=blocked)
-        if self.p > LARGEST_P:
+        if self.p > 1e12:  # Powers overflow before they differ from the limit.
             raise ValueError(
-                f"p={self.p!r} of PNormPushRanker must be finite, and at most {LARGEST_P:g}: for "
+                f"p={self.p!r} of PNormPushRanker must be finite, and at most 1e+12: for "
                 "the limit, which penalises only the highest negative, use "
                 "TopPushRanker(tau=1)."
             )

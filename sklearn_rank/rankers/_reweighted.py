@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.special import expit
@@ -450,7 +450,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
 
 
 Combination = Literal["pilot", "last", "sum"]
-COMBINATIONS: tuple[Combination, ...] = ("pilot", "last", "sum")
+COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 
 # Scores that differ by at most this share of their range count as tied, since rounding separates
 # equal rows.
@@ -527,14 +527,6 @@ def _spread(scores: FloatArray, weight: FloatArray) -> float:
     centred = scores - np.average(scores, weights=weight)
     spread = float(np.sqrt(np.average(centred**2, weights=weight)))
     return spread if spread > TIED * float(np.abs(scores).max()) else 0.0
-
-
-# Minimum default focus, for small tops. A narrower focus improves on some data sets; on others it
-# ignores the bulk, whose rows then rise to the top.
-LEAST_FOCUS = 0.25
-
-# Rows of a class below which none are held out for the threshold.
-FEWEST_OF_A_CLASS = 10
 
 
 class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
@@ -796,7 +788,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
     def _focus(self) -> ScoreGeneratingFunction:
         phi = self.focus
         if phi is None:
-            phi = Cauchy(max(4.0 * self.tau, LEAST_FOCUS))
+            # A narrower focus ignores the bulk on some data sets: its rows then rise to the top.
+            phi = Cauchy(max(4.0 * self.tau, 0.25))
         elif not isinstance(phi, ScoreGeneratingFunction):
             phi = Cauchy(phi)
         if not phi.has_derivative:
@@ -853,7 +846,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         held_out = None
         is_steady = linear is not None and not is_flexible(rows, np.shape(linear.coef_)[-1])
         rarest = min(np.sum(rows.positive), np.sum(~rows.positive))
-        if for_threshold and not is_steady and rarest >= FEWEST_OF_A_CLASS:
+        if for_threshold and not is_steady and rarest >= 10:  # else too few to hold out
             folds = self._folds(cv, X, y, groups)
             if pilot_scores is None:
                 pilot_scores = score_held_out(weight, folds)

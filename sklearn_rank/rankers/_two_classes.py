@@ -177,30 +177,16 @@ def folds_of_all_rows(cv: Any, X: Any, y: AnyArray, groups: Any) -> list[Fold]:
     return folds
 
 
-# With fewer rows for each coefficient, a linear fit separates its training rows too well.
-ROWS_PER_FEATURE = 10
-
 N_FOLDS = 5
 
 # Held-out rows above the threshold, and below it, from which on no more folds are fitted: the
 # share of new rows is then met to some 15 %.
 ENOUGH = 50
 
-# Share of the weight on values that rows of both classes have, beyond which rows are few values
-# that come again and again. Weighted or oversampled rows, whose copies would leak, have none.
-MOST_IN_BOTH = 0.01
-
-# Share of held-out rows in the gap of training scores around a threshold, or above it beyond that
-# of training rows, from which on it is a guess: in a gap it depends on how far a fit separates.
-MOST_UNKNOWN = 0.5
-
-# Relative difference of scores that fits to the same rows in another order leave, and rounding
-# of a difference of neighbouring sums, for each of their terms.
-ROUNDING, ROUNDING_OF_TERM = 1e-12, 1e-15
-
 
 def is_flexible(rows: TwoClasses, n_features: int) -> bool:
-    return bool(rows.weight.sum() < ROWS_PER_FEATURE * n_features)
+    """Whether a linear fit has so few rows that it separates its training rows too well."""
+    return bool(rows.weight.sum() < 10 * n_features)
 
 
 def share_threshold(
@@ -257,8 +243,8 @@ def _out_of_fold_scores(
 
 
 def _rounding_of_means(scores: FloatArray) -> float:
-    """Difference below which two means of some of the scores may be one."""
-    return max(ROUNDING, ROUNDING_OF_TERM * len(scores)) * float(np.abs(scores).max())
+    """Difference of two means of some of the scores that rounding or the order of rows leaves."""
+    return max(1e-12, 1e-15 * len(scores)) * float(np.abs(scores).max())
 
 
 def _match_quantiles(
@@ -286,8 +272,9 @@ def _folds(X: Any, rows: TwoClasses) -> list[FloatArray]:
     value = np.unique(feature_keys(X), return_inverse=True)[1]
     total = np.bincount(value, rows.weight)
     positive = np.bincount(value, rows.weight * rows.positive)
+    # Weighted or oversampled rows, the copies of which would leak, have one class each.
     in_both = total.sum(where=(positive > 0) & (positive < total))
-    values_recur = in_both > MOST_IN_BOTH * total.sum()
+    values_recur = in_both > 0.01 * total.sum()
     folds = np.zeros((N_FOLDS, len(value)))
     for kind in (False, True):
         members = np.flatnonzero(rows.positive == kind)
@@ -338,10 +325,6 @@ def store_threshold(
     estimator.intercept_ = np.array([-estimator.threshold_])
 
 
-# Probabilities of 0 and 1 have no logarithm of their odds.
-LEAST_PROBABILITY = 1e-12
-
-
 def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
     is_learner = hasattr(estimator, "fit") and not isinstance(estimator, type)
     if not (is_learner and (is_classifier(estimator) or (regressors and is_regressor(estimator)))):
@@ -385,7 +368,8 @@ def log_odds(estimator: Any, X: Any, positive: Any) -> FloatArray:
 def log_odds_of_probabilities(estimator: Any, X: Any, positive: Any) -> FloatArray:
     columns = np.asarray(estimator.predict_proba(X), dtype=np.float64)
     share = columns[:, int(estimator.classes_[1] == positive)]
-    return logit(np.clip(share, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
+    # Probabilities of 0 and 1 have no finite log-odds.
+    return logit(np.clip(share, 1e-12, 1.0 - 1e-12))
 
 
 class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
@@ -485,10 +469,11 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         high = fitted.min(where=fitted > threshold, initial=np.inf)
         above = float(np.average(scores > threshold, weights=mass))
         in_gap = float(np.average((low < scores) & (scores < high), weights=mass))
-        # Where training rows tie too, or all score above it, it takes all rows, and is no guess.
-        if above - max(share, float(np.mean(fitted > threshold))) >= MOST_UNKNOWN:
+        # A threshold is a guess if half of the held-out rows are in a gap of the training scores,
+        # or above it beyond the training rows: in a gap it depends on how far a fit separates.
+        if above - max(share, float(np.mean(fitted > threshold))) >= 0.5:
             reason = f"{above:.0%} of held-out rows are above it, since they tie"
-        elif np.isfinite(low) and in_gap >= MOST_UNKNOWN:
+        elif np.isfinite(low) and in_gap >= 0.5:
             reason = (
                 f"{in_gap:.0%} of held-out rows score between {low:.3g} and {high:.3g}, where no "
                 "training row does"
@@ -770,14 +755,6 @@ def kernel_of(estimator: Any) -> KernelMap | None:
     return None if estimator.kernel == "linear" else KernelMap(estimator)
 
 
-def check_kernel_shape(estimator: Any, X: Any) -> None:
-    if estimator.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
-            " K(X, X)."
-        )
-
-
 def rounding_of_sums(terms: FloatArray, n_terms: int) -> FloatArray:
     return np.asarray(terms * n_terms * np.finfo(np.float64).eps)
 
@@ -874,13 +851,6 @@ def fitted_scores(estimator: Any) -> ScoreFunction:
     return KernelScores(kernel, estimator.dual_coef_[0], estimator.support_, rows)
 
 
-# Tolerance of the fits to folds.
-TOL_OF_FOLDS = 1e-2
-
-# Means of features, in standard deviations, from which on rows are moved.
-FAR = 1e3
-
-
 class KernelRanker(CallbackSupportMixin, BipartiteRanker):
     """Base class of rankers with a linear or kernel score: input checks and decision values."""
 
@@ -896,7 +866,11 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
             "rows in blocks",
         )
         X, y, rows = super()._check_rows(X, y, sample_weight)
-        check_kernel_shape(self, X)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
+                " K(X, X)."
+            )
         return X, y, rows
 
     def _rows_at(self, X: Any, rows: Any, others: Any = None) -> Any:
@@ -930,7 +904,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
 
     def _parameters_of_folds(self) -> dict[str, Any]:
         """A threshold needs no accurate minimum."""
-        return {"verbose": 0, "tol": max(self.tol, TOL_OF_FOLDS)}
+        return {"verbose": 0, "tol": max(self.tol, 1e-2)}
 
 
 class OneProblemRanker(KernelRanker):
@@ -950,13 +924,13 @@ class OneProblemRanker(KernelRanker):
         """Solve the problem on rows, and report each iteration."""
 
     def _near_origin(self, design: Any) -> Design:
-        """Warn of unequal scales; move rows whose offset costs the digits of their spread."""
+        """Warn of unequal scales; move dense rows if their mean costs digits of their spread."""
         scales = column_scales(design.matrix)
         warn_of_scales(self, scales, sparse=not design.is_dense)
         if not design.is_dense:
             return design
         mean = design.pull_back(np.full(design.shape[0], 1.0 / design.shape[0]))
-        return design.move(mean) if np.any(np.abs(mean) > FAR * scales) else design
+        return design.move(mean) if np.any(np.abs(mean) > 1e3 * scales) else design
 
     def _check_parameters(self, *, blocked: bool) -> None:
         """Refuse parameters before rows are looked at; ``blocked`` is whether in blocks."""
