@@ -230,7 +230,7 @@ def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
         names = tuple(name for name in names if name != "rel")
     for name in parameters:
         if name not in names:
-            title = measure.function or measure.stem or measure.__name__
+            title = measure.function or measure.stem.rstrip("@") or measure.__name__
             raise TypeError(
                 f"{title} has no parameter {name!r} to set: it has {', '.join(names)};"
                 " pass weights, ids and pos_label with the labels and scores."

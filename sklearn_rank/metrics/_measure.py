@@ -845,7 +845,7 @@ class Measure(_Frozen, ABC):
 
     @property
     def _title(self) -> str:
-        return self.function or self.name
+        return self.function or self.stem.rstrip("@") or self.name
 
     def _mean(self, values: FloatArray, undefined: BoolArray, weight: FloatArray | None) -> float:
         """Mean over the lists, some of which had no value of their own."""
@@ -906,7 +906,7 @@ class ConventionalMeasure(Measure):
                 for parameter in self._parameters
                 if not _same(value := getattr(self, parameter.name), parameter.default)
             }
-            check_convention(self.function, self.conventions, changed, self.convention)
+            check_convention(self._title, self.conventions, changed, self.convention)
 
     @property
     def has_influence(self) -> bool:
