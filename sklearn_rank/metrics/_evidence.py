@@ -241,13 +241,9 @@ def draws_of_places(measure: Any, evidence: Evidence) -> Draws:
     return Draws(weights / total, values / highest, of_draws, total * highest, target, whole)
 
 
-# With fewer rows, merging equal rows does not save time.
-MANY_ROWS = 2**14
-
-
 def ordered_rows(data: ScoredLists) -> ScoredLists:
     """Sort a long list of two classes once, and count its rows."""
-    if data.weight is not None or len(data.score) < MANY_ROWS:
+    if data.weight is not None:
         return data
     codes = class_codes(data.score, data.positive)[::-1]
     last_bit = codes.dtype.type(1)
@@ -271,7 +267,7 @@ def runs_of_negatives(data: ScoredLists) -> ScoredLists:
 
     For measures to which these are alike, whether they are tied or not.
     """
-    if data.weight is not None or len(data.score) < MANY_ROWS:
+    if data.weight is not None:
         return data
     blocks = data.blocks(joined=False)
     n_neg = float(blocks.n_other[0])
@@ -291,7 +287,7 @@ def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
     """Tie what is below the top of a long list, where nothing depends on the order below it."""
     n = len(data.score)
     n_top = int(np.ceil(share * n)) + 2 * int(np.ceil(np.sqrt(n))) + 1
-    if data.weight is not None or n < MANY_ROWS or n_top >= n or data.score.dtype.kind != "f":
+    if data.weight is not None or n_top >= n or data.score.dtype.kind != "f":
         return data
     top = data.leading(n_top)
     n_left, n_pos = n - len(top.score), float(data.positives[0] - top.positives[0])

@@ -11,6 +11,7 @@ from sklearn_rank.inference._limits import safe_limits
 from sklearn_rank.inference._methods import METHODS, methods_of
 from sklearn_rank.metrics import (
     TopDCG,
+    _evidence,
     dcg_score,
     get_measure,
     get_measure_names,
@@ -18,7 +19,6 @@ from sklearn_rank.metrics import (
     positional_score,
     precision_at_k_score,
 )
-from sklearn_rank.metrics import _evidence as _ordered_rows
 from tests.naming import shown
 from tests.oracles import one_list as oracle
 
@@ -156,17 +156,17 @@ def test_reasons(measure, message):
 
 @pytest.mark.parametrize("name", WITH_INFLUENCE)
 @pytest.mark.parametrize("digits", [9, 1])
-def test_long_lists_are_counted_in_order(name, digits, monkeypatch):
-    """Nothing but time depends on how many rows are many."""
+def test_rows_that_are_merged_count_as_single_ones(name, digits, monkeypatch):
     y, score, level = rows(n=600)
     if get_measure(name).kind != "binary":
         y = y + level
     score = np.round(score + 1e-6 * np.random.default_rng(4).normal(size=600), digits)
     for given in (score, np.where(score == score.max(), np.inf, score), score.astype(np.float32)):
-        monkeypatch.setattr(_ordered_rows, "MANY_ROWS", 10**9)
-        expected = metric_interval(name, y, given)
-        monkeypatch.setattr(_ordered_rows, "MANY_ROWS", 1)
-        assert numbers(metric_interval(name, y, given)) == pytest.approx(numbers(expected))
+        found = metric_interval(name, y, given)
+        with monkeypatch.context() as patch:
+            patch.setattr(_evidence.Evidence, "merged", property(lambda self: self.data))
+            expected = metric_interval(name, y, given)
+        assert numbers(found) == pytest.approx(numbers(expected))
 
 
 @pytest.mark.parametrize("name", ["partial_auc@fpr0.37", "partial_auc@fpr0.5tpr0.2", "pnorm@4"])
@@ -176,10 +176,12 @@ def test_negatives_between_positives_are_as_good_as_tied(name, digits, monkeypat
     rng = np.random.default_rng(6)
     y = np.arange(500) % 50 == 0
     score = np.round(rng.normal(size=500) + y, digits)
-    expected = metric_interval(name, y, score)
-    monkeypatch.setattr(_ordered_rows, "MANY_ROWS", 1)
-    assert numbers(metric_interval(name, y, score)) == pytest.approx(numbers(expected), rel=1e-9)
-    runs = _ordered_rows.runs_of_negatives(check_two_classes(y, score, None))
+    found = metric_interval(name, y, score)
+    with monkeypatch.context() as patch:
+        patch.setattr(_evidence.Evidence, "merged", property(lambda self: self.data))
+        expected = metric_interval(name, y, score)
+    assert numbers(found) == pytest.approx(numbers(expected), rel=1e-9)
+    runs = _evidence.runs_of_negatives(check_two_classes(y, score, None))
     made = runs.weight[~runs.positive]
     assert len(runs.score) < 60
     assert made.sum() == 490
