@@ -20,8 +20,6 @@ from ._of_collections import (
 )
 from ._ranges import ScoreTable
 
-ARGUMENTS = ("y_true", "y_score", "qid", "sample_weight", "query_weight")
-
 
 class Accumulator:
     """Compute a measure exactly from rows that arrive in batches, in any order.
@@ -156,9 +154,13 @@ class Accumulator:
         0.8333
         """
         accumulator = cls(measure, **options)
-        columns = dict(
-            zip(ARGUMENTS, (y_true, y_score, qid, sample_weight, query_weight), strict=True)
-        )
+        columns = {
+            "y_true": y_true,
+            "y_score": y_score,
+            "qid": qid,
+            "sample_weight": sample_weight,
+            "query_weight": query_weight,
+        }
         for number, batch in enumerate(batches() if callable(batches) else batches):
             accumulator.update(**_arguments_of(batch, columns, number))
         return accumulator
@@ -223,9 +225,14 @@ class Accumulator:
     def _fit(self, form: str, classes: dict[bool, Any]) -> tuple[Any, dict[bool, Any]]:
         """Where rows of this form and of these classes go, and the classes of all rows."""
         if self._form not in (None, form):
+            forms = {
+                "list": "rows of one list, without qid",
+                "ids": "rows with qid",
+                "rows": "one list per row, in two dimensions",
+            }
             raise ValueError(
-                f"This update has {_FORMS[form]}, but earlier updates have"
-                f" {_FORMS[str(self._form)]}: pass all updates in one form."
+                f"This update has {forms[form]}, but earlier updates have"
+                f" {forms[str(self._form)]}: pass all updates in one form."
             )
         for value, label in classes.items():
             if self._classes.get(value, label) != label:
@@ -335,13 +342,6 @@ class Accumulator:
         return f"Accumulator({self.measure.name!r}, n_items={self.n_items})"
 
 
-_FORMS = {
-    "list": "rows of one list, without qid",
-    "ids": "rows with qid",
-    "rows": "one list per row, in two dimensions",
-}
-
-
 def _arguments_of(batch: Any, columns: Mapping[str, str | None], number: int) -> dict[str, Any]:
     if isinstance(batch, tuple | list):
         if len(batch) not in (2, 3):
@@ -349,10 +349,10 @@ def _arguments_of(batch: Any, columns: Mapping[str, str | None], number: int) ->
                 f"Batch {number} is a tuple of length {len(batch)}: pass (y_true, y_score),"
                 " (y_true, y_score, qid), or a mapping from argument names."
             )
-        return dict(zip(ARGUMENTS, batch, strict=False))
+        return dict(zip(columns, batch, strict=False))
     named = {argument: name for argument, name in columns.items() if name is not None}
     if isinstance(batch, Mapping):
-        named = {name: name for name in ARGUMENTS if name in batch} | named
+        named = {name: name for name in columns if name in batch} | named
     try:
         # Record batches and tables of Arrow have no columns by [].
         column = batch.column if hasattr(batch, "column") else batch.__getitem__

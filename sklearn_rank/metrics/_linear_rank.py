@@ -101,9 +101,6 @@ def _auc_utilities(lists: Lists) -> FloatArray:
     return share_of_total(lists, n_pos * lists.weighted_totals(1.0 - positive))
 
 
-_AUC = AUCMeasure()
-
-
 @function_of(AUCMeasure)
 def roc_auc_score(y_true: Any, y_score: Any, **options: Unpack[BinaryOptions]) -> Value:
     """Area under the ROC curve (AUC): share of pairs of a positive and a negative in order.
@@ -147,35 +144,33 @@ def roc_auc_score(y_true: Any, y_score: Any, **options: Unpack[BinaryOptions]) -
 
 @without_function
 class GiniMeasure(Measure):
-    lacking = _AUC.lacking
+    lacking = AUCMeasure.lacking
     weights = "relative"
     range = (-1.0, 1.0)
     stem = "gini"
     from_ranges = "sum"
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        return 2.0 * _AUC.values(lists) - 1.0
+        return 2.0 * AUCMeasure().values(lists) - 1.0
 
     @property
     def laws(self) -> Mapping[str, Any]:
         return {"placements": "expected Gini coefficient", **super().laws}
 
     def label_total(self, lists: ScoredLists) -> LabelTotal:
-        area = _AUC.label_total(lists)
+        area = AUCMeasure().label_total(lists)
         return area._replace(value=lambda total, n_pos: 2.0 * area.value(total, n_pos) - 1.0)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        return _AUC._influence(lists).scaled(0.5, 0.5, copy=False)
+        return AUCMeasure()._influence(lists).scaled(0.5, 0.5, copy=False)
 
 
 Ties: TypeAlias = Literal["average", "mid", "max"]
 Normalize: TypeAlias = Literal["mean", "minmax"] | None
 
-_NO_POSITIVE = "no positive"
-_NO_RANGE = "items of one class only or no place that counts"
-
 
 class _RankStatistic(Measure):
+    lacking = "items of one class only or no place that counts"
     from_ranges = "sum"
     _ties: ClassVar[Ties] = "average"
 
@@ -248,7 +243,7 @@ class LinearRankMeasure(_RankStatistic):
 
     @property
     def lacking(self) -> str:  # type: ignore[override]
-        return _NO_POSITIVE if self.normalize == "mean" else _NO_RANGE
+        return "no positive" if self.normalize == "mean" else _RankStatistic.lacking
 
     @property
     def _phi(self) -> ScoreGeneratingFunction:
@@ -323,7 +318,6 @@ def linear_rank_score(
 class LocalAUCMeasure(_RankStatistic):
     stem = "local_auc@"
     _number = NamedNumber("u0", share, "0.8")
-    lacking = _NO_RANGE
 
     u0: float = checked(lambda _, u0: LocalAUC(u0))
 
@@ -381,7 +375,6 @@ def local_auc_score(
 class PNormPushMeasure(_RankStatistic):
     stem = "pnorm@"
     _number = NamedNumber("p", number, "4")
-    lacking = _NO_RANGE
 
     p: float = checked(lambda _, p: Power(p))
 
@@ -456,7 +449,7 @@ class _EarlyRecognition(ConventionalMeasure):
 class BEDROCMeasure(_EarlyRecognition):
     stem = "bedroc@"
     range = (0.0, 1.0)
-    lacking = _NO_RANGE
+    lacking = _RankStatistic.lacking
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = self._blocks(lists)
@@ -528,7 +521,7 @@ def bedroc_score(
 class RIEMeasure(_EarlyRecognition):
     stem = "rie@"
     range = (0.0, inf)
-    lacking = _NO_POSITIVE
+    lacking = "no positive"
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = self._blocks(lists)

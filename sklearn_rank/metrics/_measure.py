@@ -57,14 +57,8 @@ Average: TypeAlias = Literal["mean"] | None
 Undefined: TypeAlias = Literal["skip", "raise"] | float
 Value: TypeAlias = Any  # a float, or with average=None an array, or that and the ids
 
-# Rules without a convention: those of the definition.
-NO_SYSTEM = Rules()
-
-# By how much XGBoost lets a mean exceed 1.
-SLACK = 1e-6
-
-# 1 / probability may be rounded, in float32 too.
-WEIGHT_ROUNDING = 1e-6
+# Probabilities, and sums and inverses of them, may be rounded by so much, in float32 too.
+ROUNDING = 1e-6
 # Beyond it the position of an item does not change in float64.
 LARGEST_WEIGHT_RATIO = 2.0**53
 # Fewer rows, as in a batch, may be light by chance.
@@ -689,7 +683,7 @@ class Measure(_Frozen, ABC):
         if weight is None or not self.depends_on_weight_scale:
             return
         whole = self.weights == "whole"
-        wrong = weight != np.floor(weight) if whole else weight < 1.0 - WEIGHT_ROUNDING
+        wrong = weight != np.floor(weight) if whole else weight < 1.0 - ROUNDING
         if not wrong.any():
             return
         item = int(np.argmax(wrong))
@@ -730,7 +724,7 @@ class Measure(_Frozen, ABC):
         """Refuse weights by which lists take no more than one position on average."""
         if lists.weight is not None and len(lists.labels) >= FEW_ROWS:
             size = lists.sizes.mean()
-            if size <= 1.0 + WEIGHT_ROUNDING:
+            if size <= 1.0 + ROUNDING:
                 each = "" if lists.n_lists == 1 else " in a list on average"
                 raise ValueError(
                     f"sample_weight sums to {size:g}{each}, but {self._title} counts positions,"
@@ -937,7 +931,7 @@ class ConventionalMeasure(Measure):
         if weight is None or self.rules.weighs_undefined or not undefined.any():
             return super()._mean(values, undefined, weight)
         mean = float((values * np.where(undefined, 1.0, weight)).sum() / weight.sum())
-        if mean > 1.0 + SLACK and self.rules.refuses_above_one:
+        if mean > 1.0 + ROUNDING and self.rules.refuses_above_one:
             raise ValueError(
                 f"{self._title} is {mean:g}, which {self.convention} does not allow: it gives"
                 f" lists with {self.lacking} the query_weight 1; pass larger weights, or leave"
@@ -951,7 +945,7 @@ class ConventionalMeasure(Measure):
 
     @property
     def rules(self) -> Rules:
-        return NO_SYSTEM if self.convention is None else self.conventions[self.convention]
+        return Rules() if self.convention is None else self.conventions[self.convention]
 
     def _check_arguments(self, **arguments: Any) -> None:
         weighs = self.convention in (None, "paper") or self.rules.weighs_items

@@ -15,9 +15,6 @@ from ._influence import ClassInfluence, local_ranks
 from ._measure import Measure, checked, without_function
 from ._top import check_top, masses_of_tops
 
-# Influence values that differ by no more are equal up to rounding.
-ROUNDING = 1e-12
-
 
 def sums_of_tops(lists: ScoredLists, amounts: FloatArray, mass: FloatArray) -> FloatArray:
     """Sum of the amounts in a top of some weight of each list, the mean over orders of ties."""
@@ -149,7 +146,8 @@ class ValueRecallAtKMeasure(Measure):
         factor = min(self.k / n, 1.0) / mean
         recall = top.estimate * factor
         values = recall + factor * (top.values - top.estimate) - recall * (gains / mean - 1.0)
-        if np.ptp(values) <= ROUNDING:
+        if self.k >= n or np.ptp(gains) == 0.0:
+            # The order counts nothing; what is left is rounding.
             values = np.full(len(values), recall)
         return ClassInfluence(
             recall, values, None, None, (0.0, 1.0), label_slope=0.0, counts=lists.weight

@@ -240,10 +240,6 @@ def _above(blocks: TiedBlocks, mass: AnyArray) -> AnyArray:
     return np.maximum(blocks.running(mass) - mass, 0)
 
 
-# Lists of more than this weight are measured in units of their own.
-HEAVY = 1e90
-
-
 class SpearmanMeasure(_Agreement):
     weights = "whole"
     lacking = "one grade only"
@@ -262,7 +258,7 @@ class SpearmanMeasure(_Agreement):
     def values(self, lists: ScoredLists) -> FloatArray:
         size, constant = lists.sizes, _constant(lists)
         # Third powers would overflow; quotients by powers of 2 are exact.
-        unit = np.ldexp(1.0, np.frexp(size)[1]) if size.max() > HEAVY else np.ones(1)
+        unit = np.ldexp(1.0, np.frexp(size)[1])
         # Positions from the middle of the list, whose products need no offset.
         blocks = tied_blocks(lists.score, lists.offsets)
         by_score = blocks.to_items(_from_middle(lists, blocks, unit))
@@ -352,7 +348,7 @@ def _from_middle(lists: Lists, blocks: TiedBlocks, unit: FloatArray) -> FloatArr
     middles = _middles(blocks, lists.weight)
     of_list = slice(None) if lists.n_lists == 1 else blocks.list_of()
     np.subtract(((lists.sizes + 1.0) / 2.0)[of_list], middles, out=middles)
-    middles /= unit if len(unit) == 1 else unit[of_list]
+    middles /= unit[of_list]
     return middles
 
 

@@ -18,6 +18,7 @@ from .._validation import check_flag, check_number, check_scores, check_share, r
 from ._conventions import NamedNumber, limits, number, rules_of, share
 from ._influence import ClassInfluence, by_row, partial_auc_influence_of, rate_influence
 from ._measure import (
+    ROUNDING,
     BinaryOptions,
     ConventionalMeasure,
     ConventionOptions,
@@ -29,10 +30,7 @@ from ._measure import (
     within,
     without_function,
 )
-from ._tied_sums import PowerRun, padded
-
-# Nothing is left of a log-concave law so many standard deviations from its mode.
-DEVIATIONS = 45.0
+from ._tied_sums import NEGLIGIBLE, PowerRun, padded
 
 
 class PartialAUCMeasure(ConventionalMeasure):
@@ -312,7 +310,7 @@ def _exceeding(a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray) -> Fl
     mode = np.clip(np.ceil(((r - 1.0) * b - (a - r)) / (a - 1.0)), 0.0, b)
     variance = r * b * (a + b + 1.0) * (a - r + 1.0) / ((a + 1.0) ** 2 * (a + 2.0))
     # The law is log-concave: beyond so many deviations there is nothing left in float64.
-    reach = np.minimum(np.ceil(DEVIATIONS * np.sqrt(variance)), np.maximum(mode, b - mode))
+    reach = np.minimum(np.ceil(NEGLIGIBLE * np.sqrt(variance)), np.maximum(mode, b - mode))
     width = reach.astype(np.intp) + 1
     for which, _, _ in padded(np.zeros(len(width), dtype=np.intp), width):
         counts = [values[which, np.newaxis] for values in (a, b, r, c, mode)]
@@ -617,10 +615,6 @@ def kolmogorov_smirnov_score(
     >>> kolmogorov_smirnov_score([0, 0, 1, 1], [4.0, 3.0, 2.0, 1.0], two_sided=True)
     1.0
     """
-
-
-# Sums of rounded probabilities may be as much more than 1, in float32 too.
-ROUNDING = 1e-6
 
 
 def check_probabilities(

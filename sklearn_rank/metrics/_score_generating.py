@@ -10,16 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
-from .._order import MASS_SLACK, ragged_ranges
+from .._order import MASS_SLACK, MOST_PLACES, places_of
 from .._typing import BoolArray, FloatArray
 from .._validation import check_number, check_position
 from ._tied_sums import LogarithmicRun, NormalQuantileRun, PowerRun
-
-# Ranks that are laid out at a time where a tied block shares the mean over its ranks, and from
-# when on a block is laid out by itself.
-CHUNK, LONG = 2**20, 2**12
-# Ranks that are laid out at most: weights on a larger scale are no counts.
-MOST_RANKS = 10**8
 
 
 class ScoreGeneratingFunction(ABC):
@@ -123,25 +117,18 @@ class ScoreGeneratingFunction(ABC):
 
     def _run_sums(self, below: FloatArray, lengths: FloatArray, n: FloatArray) -> FloatArray:
         """Sums over runs of whole ``lengths`` of ranks after ``below``: rank by rank."""
-        if (total := lengths.sum()) > MOST_RANKS:
+        if (total := lengths.sum()) > MOST_PLACES:
             raise ValueError(
                 f"The lists have {total:g} ranks to sum {self!r} over, more than the limit of"
-                f" {MOST_RANKS:g}: pass weights of a smaller scale, or a score-generating function"
-                " of this package, whose sums have a closed form."
+                f" {MOST_PLACES:g}: pass weights of a smaller scale, or a score-generating"
+                " function of this package, whose sums have a closed form."
             )
         sums = np.zeros(len(below))
-        for i in np.flatnonzero(lengths > LONG):
-            upto = int(below[i] + lengths[i])
-            for start in range(int(below[i]), upto, CHUNK):
-                stop = min(start + CHUNK, upto)
-                sums[i] += self._at_ranks(np.arange(start + 1.0, stop + 1.0), n[i]).sum()
-        short = np.flatnonzero((lengths > 0.0) & (lengths <= LONG))
-        for some in np.array_split(short, len(short) * LONG // CHUNK + 1):
-            if len(some):
-                count = lengths[some].astype(np.intp)
-                rank = ragged_ranges(below[some].astype(np.intp) + 1, count).astype(np.float64)
-                values = self._at_ranks(rank, np.repeat(n[some], count))
-                sums[some] = np.add.reduceat(values, np.cumsum(count) - count)
+        some = np.flatnonzero(lengths)
+        below, lengths, n = below[some], lengths[some], n[some]
+        for inside, first, block, place in places_of(lengths):
+            values = self._at_ranks(below[inside][block] + place + 1.0, n[inside][block])
+            sums[some[inside]] += np.add.reduceat(values, first)
         return sums
 
     def _sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
@@ -497,19 +484,17 @@ class _FromCallable(ScoreGeneratingFunction):
         return values
 
 
-_NAMED = {"wilcoxon": Wilcoxon, "van_der_waerden": VanDerWaerden}
-
-
 def as_score_generating(phi: Phi) -> ScoreGeneratingFunction:
     if isinstance(phi, ScoreGeneratingFunction):
         return phi
-    if isinstance(phi, str) and phi in _NAMED:
-        return _NAMED[phi]()
+    named = {"wilcoxon": Wilcoxon, "van_der_waerden": VanDerWaerden}
+    if isinstance(phi, str) and phi in named:
+        return named[phi]()
     if callable(phi) and not isinstance(phi, type):
         return _FromCallable(phi)
     raise ValueError(
         f"phi={phi!r} must be a score-generating function such as LocalAUC(0.8), a function on"
-        f" (0, 1), or one of the names {sorted(_NAMED)}."
+        f" (0, 1), or one of the names {sorted(named)}."
     )
 
 

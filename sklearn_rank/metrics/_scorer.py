@@ -247,10 +247,6 @@ def check_two_grades(measure: Measure, grades: FloatArray) -> None:
         )
 
 
-# Names under which ids may be asked for.
-NAMES_OF_IDS = ("groups", "qid")
-
-
 def scored_by(estimator: Any) -> Any:
     """Find the estimator that can be handed ids: of a search, which cannot, what it chose."""
     while hasattr(estimator, "best_estimator_"):
@@ -267,7 +263,7 @@ def metadata_for(estimator: Any, method: str, **metadata: Any) -> dict[str, Any]
         names: Any = signature(getattr(estimator, method)).parameters
         return {name: value for name, value in metadata.items() if name in names}
     if "qid" in metadata:
-        metadata |= dict.fromkeys(NAMES_OF_IDS, metadata["qid"])
+        metadata |= dict.fromkeys(("groups", "qid"), metadata["qid"])
     with config_context(enable_metadata_routing=True):
         names = get_routing_for_object(estimator).consumes(method=method, params=metadata.keys())
     return {name: metadata[name] for name in names}
@@ -347,10 +343,6 @@ def warn_of_other_top(measure: Measure, estimator: Any) -> None:
         return
 
 
-# Different labels that are looked at: of more, the smallest and the largest.
-MOST_LABELS = 64
-
-
 def counted_labels(y_true: AnyArray, sample_weight: Any) -> AnyArray:
     weight = None if sample_weight is None else np.asarray(sample_weight)
     if weight is None or weight.shape != y_true.shape or weight.dtype.kind not in "biuf":
@@ -365,12 +357,12 @@ def labels_of_chunk(columns: dict[str, Any]) -> AnyArray:
 
 
 def distinct_labels(parts: Sequence[AnyArray]) -> AnyArray:
-    """Different labels, or many of them."""
+    """Different labels; of many numbers the two smallest and the two largest."""
     labels = np.concatenate(parts)
     if labels.dtype.kind in "OSU":
         return distinct_codes(labels).distinct
-    labels, half = np.unique(labels), MOST_LABELS // 2
-    return labels if len(labels) <= MOST_LABELS else np.append(labels[:half], labels[-half:])
+    labels = np.unique(labels)
+    return labels if len(labels) <= 4 else np.append(labels[:2], labels[-2:])
 
 
 def scored_chunk(
@@ -399,17 +391,15 @@ def overlap_of_chunk(columns: dict[str, Any], ranker: Any) -> Overlap | None:
 NEGATED = "neg_"
 
 
-# Metadata of a scorer, the names of arguments that measures take beside labels and scores.
-METADATA = ("sample_weight", "query_weight", "qid", "pos_label", "n_relevant", "ideal", "value")
-
-
 def metadata_of(measure: Measure) -> list[str]:
+    """Names of the arguments that a measure takes beside labels and scores."""
+    names = ("sample_weight", "query_weight", "qid", "pos_label", "n_relevant", "ideal", "value")
     absent = {"n_relevant", "ideal"}.difference(measure.takes_relevant)
     if measure.weights == "none":
         absent.add("sample_weight")
     if not measure.of_amounts:
         absent.add("value")
-    return [name for name in METADATA if name not in absent]
+    return [name for name in names if name not in absent]
 
 
 class _MeasureOfOrder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import inf
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -1071,11 +1071,9 @@ def lift_score(
     """
 
 
-MULTIPLES = (0.5, 1.0, 2.0, 4.0)
-
-
 class SmoothedPrecisionAtTopMeasure(_OfTop):
     stem = "smoothed_precision@top"
+    _multiples: ClassVar = (0.5, 1.0, 2.0, 4.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         masses = self._masses(lists)
@@ -1086,12 +1084,12 @@ class SmoothedPrecisionAtTopMeasure(_OfTop):
         """Weights of the four tops of each list, ascending."""
         return [
             masses_of_tops(lists, min(times * self.tau, 1.0), warns=times == 1.0)
-            for times in MULTIPLES
+            for times in self._multiples
         ]
 
     @property
     def order_counts_within(self) -> float:
-        return min(MULTIPLES[-1] * self.tau, 1.0)
+        return min(self._multiples[-1] * self.tau, 1.0)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n, positives = lists.sizes[0], float(lists.positives[0] / lists.sizes[0])
