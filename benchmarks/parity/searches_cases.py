@@ -71,9 +71,10 @@ def search_cases():
                 yield name, partial(searched, make, i.X, y)
                 yield f"{name}, queries", partial(searched, make, i.X, y, **LISTS)
         for method in ("kl", "hoeffding", "unknown"):
-            for parameters in ({}, {"n_candidates": 4}, {"delta": 0.2}, {"qid": "qid"}):
+            for parameters in ({}, {"n_candidates": 4}, {"level": 0.8}, {"qid": "qid"}):
+                told = {"delta": 0.2} if "level" in parameters else parameters
                 yield (
-                    f"make_bound_scorer {measure}, {method}, {parameters}",
+                    f"make_bound_scorer {measure}, {method}, {told}",
                     partial(bound_scored, estimator, y, measure, method=method, **parameters),
                 )
         yield (
@@ -134,7 +135,9 @@ def held_out_cases():
     of_lists = {"X": i.X, "y": i.grades, **LISTS, "random_state": 0}
     for name in metrics.get_measure_names():
         for method in ("folds", "optimism", "632+"):
-            more = {"measure": name, "method": method, "n_resamples": 20}
+            more = {"measure": name, "method": method}
+            if method != "folds":
+                more["cv"] = 20
             yield (
                 f"cross_val_interval {name}, {method}",
                 partial(model_selection.cross_val_interval, **own, **more),
@@ -158,9 +161,6 @@ def held_out_cases():
     for parameters in (
         {"baseline": "b"},
         {"margin": 0.1},
-        {"alternative": "greater"},
-        {"alternative": "equivalent", "margin": 0.1},
-        {"single_list": True},
         {"groups": i.groups},
         {"level": 0.5},
         {"cv": 3},

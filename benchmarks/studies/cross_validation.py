@@ -156,7 +156,7 @@ def rows_of_folds(cell, rng, population):
     groups = np.repeat(np.arange(len(y) // copies), copies) if copies > 1 else None
     cv = cell["folds"]
     splits = folds(y, groups, cv, rng, repeats=5 if cell["design"] == "repeated" else 1)
-    given = {"measure": measure, "groups": groups, "single_list": measure.per_query}
+    given = {"measure": measure, "groups": groups}
     found = cross_val_interval(model, X, y, cv=splits, **given)
     targets, scores = [], np.zeros(len(y))
     for train, test in splits:
@@ -205,11 +205,11 @@ def rows_of_bootstrap(cell, rng, population):
     fitted = type(model)(**model.get_params()).fit(X, y)
     target = expected(measure, fitted, population, *cell["size"], rng)
     apparent = metric_interval(measure, y, score_of(fitted, X))
-    limits, given = {}, {"measure": measure, "single_list": measure.per_query}
+    limits, given = {}, {"measure": measure}
     for method in ("optimism", "632+"):
         seed = int(rng.integers(2**31))
         found = cross_val_interval(
-            model, X, y, method=method, n_resamples=RESAMPLES, random_state=seed, **given
+            model, X, y, method=method, cv=RESAMPLES, random_state=seed, **given
         )
         limits[method] = (found.low, found.high)
         shift = found.estimate - apparent.estimate
@@ -226,7 +226,7 @@ def rows_of_comparison(cell, rng, population):
     models = {name: ESTIMATORS[name] for name in cell["estimator"].split(" - ")}
     X, y = draw(rng, *cell["size"], cell["tails"])
     splits = folds(y, None, cell["folds"], rng)
-    given = {"measure": measure, "single_list": measure.per_query}
+    given = {"measure": measure}
     found = cross_val_compare(models, X, y, cv=splits, random_state=0, **given)
     targets, values = [], []
     for train, test in splits:

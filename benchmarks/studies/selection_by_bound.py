@@ -100,7 +100,7 @@ def searches(estimator, seed):
         "max-t limit, 5 folds": search(cv=folds, method="max-t"),
         "max-t limit, a third": search(cv=half, method="max-t"),
         "within noise, 5 folds": search(cv=folds, rule="within_noise"),
-        "within noise at delta .5, 5 folds": search(cv=folds, rule="within_noise", delta=0.5),
+        "within noise at delta .5, 5 folds": search(cv=folds, rule="within_noise", level=0.5),
         "within noise, a third": search(cv=half, rule="within_noise"),
     }
 

@@ -38,7 +38,7 @@ from measuring import RESULTS, describe_machine, format_table, write_table
 from sklearn_rank.model_selection import TopThresholdClassifier
 
 STORED = RESULTS / "top_threshold.csv"
-POOL, CONFIDENCE, BATCH, CAPACITY = 400_000, 0.9, 3000, 200
+POOL, LEVEL, BATCH, CAPACITY = 400_000, 0.9, 3000, 200
 
 
 class Given(ClassifierMixin, BaseEstimator):
@@ -81,7 +81,7 @@ def mapie_of(probability, positive, risk, goal, method):
         lambda X: np.column_stack([1.0 - X[:, 0], X[:, 0]]),
         risk,
         goal,
-        CONFIDENCE,
+        LEVEL,
         fwer_method=method,
     )
     controller.calibrate(probability[:, np.newaxis], positive.astype(int))
@@ -132,7 +132,7 @@ def cells(design, repetitions):
         amounts = {"value": (gains[rows], -5.0)}
         for promise, (_, value) in promises.items():
             flag = TopThresholdClassifier(
-                Given().fit(X, labels), cv="prefit", confidence=CONFIDENCE, **{promise: value}
+                Given().fit(X, labels), cv="prefit", level=LEVEL, **{promise: value}
             )
             flag.fit(X, labels, **of_groups, **(amounts if promise == "min_value" else {}))
             record("promise", promise, flag.threshold_)
@@ -147,7 +147,7 @@ def cells(design, repetitions):
                 min_precision=goal,
                 capacity=CAPACITY,
                 cv="prefit",
-                confidence=CONFIDENCE,
+                level=LEVEL,
                 random_state=run,
             ).fit(X, labels)
             batch = rng.choice(POOL, BATCH, replace=False)

@@ -1,13 +1,12 @@
 """Model selection for ranking: intervals, searches and splitters that keep queries whole."""
 
-from ._bound_search import BoundScorer, BoundSearchCV, make_bound_scorer
+from ._bound_search import BoundSearchCV, make_bound_scorer
 from ._candidates import SelectionReport
 from ._cross_val import CrossValInterval, cross_val_compare, cross_val_interval
 from ._query_splitters import QueryKFold, query_train_test_split
 from ._top_threshold import ThresholdReport, TopThresholdClassifier
 
 __all__ = [
-    "BoundScorer",
     "BoundSearchCV",
     "CrossValInterval",
     "QueryKFold",

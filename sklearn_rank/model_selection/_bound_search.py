@@ -33,8 +33,8 @@ from .._validation import (
     check_choice,
     check_flag,
     check_generator,
+    check_level,
     check_qid,
-    check_share,
     check_whole,
     is_number,
     is_whole,
@@ -183,8 +183,8 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
     """Hyperparameter search by simultaneous lower confidence limits of a ranking measure.
 
     Let ``A_c`` be the expected measure of candidate c. The limits ``L_c`` satisfy ``P(A_c < L_c)
-    <= delta pi_c``, and the prior weights ``pi_c`` sum to 1. Therefore the limit of the chosen
-    candidate holds with probability ``1 - delta``, whichever is chosen.
+    <= (1 - level) pi_c``, and the prior weights ``pi_c`` sum to 1. Therefore the limit of the
+    chosen candidate holds with probability ``level``, whichever is chosen.
 
     Parameters
     ----------
@@ -202,9 +202,9 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
         otherwise a measure of one list with an influence function, such as ``"auc"``, ``"ap"``,
         ``"precision@top0.1"`` and ``"local_auc@0.8"``. Of a loss, such as ``"fpr@tpr0.9"``, the
         limits are upper ones and the best candidate has the smallest.
-    delta : float, default=0.05
-        Probability that the limit of at least one candidate fails, in (0, 1). A smaller value
-        gives lower limits.
+    level : float, default=0.95
+        Probability that the limits of all candidates hold, in (0, 1). A greater value gives lower
+        limits.
     method : str, default="auto"
         Method of the limits. Methods that are valid for every distribution: "kl" and "hoeffding"
         (the AUC and means over queries of bounded range), "mcdiarmid" (Agarwal et al., for the
@@ -228,8 +228,8 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
         several parts there is then no ``best_estimator_``.
     rule : {"max_bound", "within_noise"}, default="max_bound"
         "max_bound" chooses the candidate with the largest lower limit. "within_noise" chooses the
-        simplest candidate that simultaneous one-sided paired tests at ``delta`` do not distinguish
-        from the best.
+        simplest candidate that simultaneous one-sided paired tests at level ``1 - level`` do not
+        distinguish from the best.
     complexity : str, callable or None, default=None
         Name of a parameter, or function of the parameters, that measures complexity; a smaller
         value is simpler. None means the order of the grid, simplest first. It also resolves ties
@@ -238,8 +238,6 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
         Number of parallel jobs, as for joblib. The result does not depend on it.
     error_score : "raise" or nan, default=nan
         If "raise", a failing fit raises its error. If nan, it warns and its candidate is excluded.
-    verbose : int, default=0
-        Verbosity level of joblib; a greater value prints more.
     random_state : int, RandomState, Generator or None, default=None
         Random number generator or seed of the split for ``cv=None`` and of the draws for
         simultaneous limits and tests. Pass an int for reproducible results.
@@ -296,14 +294,14 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
 
     **Difference to the largest mean.** With equal weights "mcdiarmid", "hoeffding" and "kl" order
     the candidates by their means; ``prior``, "bernstein" and "max-t" do not.
-    ``rule="within_noise"`` keeps the truly best candidate with probability ``1 - delta``,
+    ``rule="within_noise"`` keeps the truly best candidate with probability ``level``,
     asymptotically. The limits hold for either rule.
 
     **Several parts.** They must not share rows, as repeated folds do. "exact" and "dkw" divide
-    ``delta`` between the parts. Asymptotic limits treat the parts as independent.
+    ``1 - level`` between the parts. Asymptotic limits treat the parts as independent.
 
     **Choice of method by "auto".** It depends on counts and not on scores. "dkw" is used if the
-    limit of a perfect order, for the given counts of each part, candidates and ``delta``, keeps
+    limit of a perfect order, for the given counts of each part, candidates and ``level``, keeps
     two thirds of its distance to the value of tied rows. Pass ``method="dkw"`` for the guarantee
     with fewer rows.
 
@@ -362,7 +360,7 @@ arbitrary.
         param_grid: Any = None,
         *,
         measure: MeasureLike = "auc",
-        delta: float = 0.05,
+        level: float = 0.95,
         method: str = "auto",
         cv: Any = None,
         prior: Any = None,
@@ -371,7 +369,6 @@ arbitrary.
         complexity: Any = None,
         n_jobs: int | None = None,
         error_score: Any = np.nan,
-        verbose: int = 0,
         random_state: Any = None,
         pos_label: Any = None,
     ) -> None:
@@ -478,8 +475,8 @@ arbitrary.
             scorer = {"qid": True}
         self.scorer_ = get_scorer(measure, pos_label=pos_label, **scorer)
         if self.method == "auto":
-            method = evidence.usual_method(method, self.delta, len(grid.candidates))
-        choice = Choice(grid, scored, evidence, method, self.delta, self.rule, rng)
+            method = evidence.usual_method(method, 1.0 - self.level, len(grid.candidates))
+        choice = Choice(grid, scored, evidence, method, self.level, self.rule, rng)
         self.cv_results_ = choice.results(fits)
         self.best_index_ = choice.index
         self.best_params_ = choice.params
@@ -489,7 +486,7 @@ arbitrary.
         self._keep_models(grid.plans[choice.index], fits[choice.index])
 
     def _check_parameters(self) -> None:
-        check_share("delta", self.delta, what="the probability of failure")
+        check_level(self.level)
         check_choice("rule", self.rule, RULES)
         check_flag("refit", self.refit)
         score = self.error_score
@@ -681,17 +678,17 @@ ASYMPTOTIC_METHODS = {method.name for method in ASYMPTOTICS}
 def make_bound_scorer(
     measure: MeasureLike = "auc",
     *,
-    delta: float = 0.05,
+    level: float = 0.95,
     method: Method = "kl",
     n_candidates: int = 1,
     qid: str | bool | None = None,
     pos_label: Any = None,
-) -> BoundScorer:
+) -> RankingScorer:
     """Make a scorer that returns a lower confidence limit of a ranking measure.
 
-    With probability ``1 - delta`` the expected measure of *one* model, or of a loss its negative,
+    With probability ``level`` the expected measure of *one* model, or of a loss its negative,
     is at least its score on rows that it was not fitted to. With ``n_candidates`` this holds for
-    that many models simultaneously, each at ``delta / n_candidates``.
+    that many models simultaneously, each at ``1 - (1 - level) / n_candidates``.
 
     Parameters
     ----------
@@ -699,8 +696,8 @@ def make_bound_scorer(
         The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts: the AUC, a
         mean over queries such as ``"ndcg@10"``, or a measure of one list with an influence
         function such as ``"local_auc@0.8"``.
-    delta : float, default=0.05
-        Probability that the limit fails, in (0, 1). A smaller value gives smaller scores.
+    level : float, default=0.95
+        Probability that the limit holds, in (0, 1). A greater value gives smaller scores.
     method : str, default="kl"
         Methods that are valid for every distribution: "kl" and "hoeffding" for the AUC and for
         means over queries of bounded range, "mcdiarmid" (Agarwal et al.) for the AUC, and
@@ -720,8 +717,9 @@ def make_bound_scorer(
 
     Returns
     -------
-    BoundScorer
-        Callable ``scorer(estimator, X, y, qid=None)``, for ``scoring=`` in scikit-learn.
+    RankingScorer
+        Callable ``scorer(estimator, X, y, qid=None)``, for ``scoring=`` in scikit-learn. Its
+        attribute ``statement`` says what a score means.
 
     Raises
     ------
@@ -737,8 +735,8 @@ def make_bound_scorer(
     Notes
     -----
     A score is a limit for one model on one held-out part. Over K folds the mean of K scores is a
-    lower limit for the mean expectation of the fold models with probability ``1 - K delta`` only.
-    It is no limit for the model fitted to all rows. In a search, set ``n_candidates`` to the
+    lower limit for the mean expectation of the fold models with probability ``1 - K (1 - level)``
+    only. It is no limit for the model fitted to all rows. In a search, set ``n_candidates`` to the
     number of all candidates, including those of all iterations of successive halving. If the folds
     have equal counts, "hoeffding" and "mcdiarmid" select the same candidate as the measure itself,
     and so does "kl" on one part.
@@ -760,7 +758,7 @@ def make_bound_scorer(
     >>> from sklearn_rank.datasets import load_ionosphere
     >>> from sklearn_rank.model_selection import make_bound_scorer
     >>> X, y = load_ionosphere(return_X_y=True)
-    >>> scorer = make_bound_scorer("auc", delta=0.05)
+    >>> scorer = make_bound_scorer("auc", level=0.95)
     >>> model = LogisticRegression(max_iter=1000)
     >>> cross_val_score(model, X, y, cv=3, scoring=scorer).round(2)
     array([0.61, 0.66, 0.84])
@@ -772,7 +770,7 @@ def make_bound_scorer(
 on rows it was not fitted to (kl).
     """
     measure = measure_with_limits(measure)
-    check_share("delta", delta, what="the probability of failure")
+    check_level(level)
     check_whole("n_candidates", n_candidates)
     check_name_of_ids(qid)
     of_queries = measure.per_query or bool(qid)
@@ -784,45 +782,22 @@ on rows it was not fitted to (kl).
         hint += f"; {method!r} is for other measures"
     check_choice("method", method, (*theorems_of(measure, of_queries), *asymptotic), hint=hint)
     kwargs = {} if pos_label is None else {"pos_label": pos_label}
-    return BoundScorer(measure, kwargs, float(delta), method, int(n_candidates), qid)
+    return _BoundScorer(measure, kwargs, float(level), method, int(n_candidates), qid)
 
 
-class BoundScorer(RankingScorer):
-    """Scorer of a lower confidence limit, returned by :func:`make_bound_scorer`.
-
-    Parameters
-    ----------
-    measure : Measure
-        As in :func:`make_bound_scorer`.
-    kwargs : dict
-        ``pos_label``, if it is given.
-    delta : float
-        As in :func:`make_bound_scorer`.
-    method : str
-        As in :func:`make_bound_scorer`.
-    n_candidates : int
-        As in :func:`make_bound_scorer`.
-    qid : str, bool or None
-        As in :func:`make_bound_scorer`.
-
-    Examples
-    --------
-    >>> from sklearn_rank.model_selection import make_bound_scorer
-    >>> make_bound_scorer("ndcg@10", method="bernstein", n_candidates=8).statement
-    'With probability 0.95 the expected ndcg@10 of the model is no less than the score, for any \
-of 8 models on rows it was not fitted to (bernstein).'
-    """
+class _BoundScorer(RankingScorer):
+    """Scorer of a lower confidence limit."""
 
     def __init__(
         self,
         measure: Measure,
         kwargs: dict[str, Any],
-        delta: float,
+        level: float,
         method: str,
         n_candidates: int,
         qid: str | bool | None,
     ) -> None:
-        self.delta = delta
+        self.level = level
         self.method = method
         self.n_candidates = n_candidates
         self.of_queries = measure.per_query or bool(qid)
@@ -848,9 +823,8 @@ of 8 models on rows it was not fitted to (bernstein).'
         sign = sign_of(self.measure)
         model = HeldOut(self.measure, [y_true], [[y_score]], qid, pos_label=pos_label, sign=sign)
         # The scorer has the sign.
-        return sign * float(
-            model.lower(self.method, np.array([self.delta / self.n_candidates]))[0]
-        )
+        delta = (1.0 - self.level) / self.n_candidates
+        return sign * float(model.lower(self.method, np.array([delta]))[0])
 
     def _value_of_labels(
         self, y_true: Any, y_score: Any, read: Any, arguments: dict[str, Any]
@@ -869,7 +843,7 @@ of 8 models on rows it was not fitted to (bernstein).'
         queries = " over queries" if self.of_queries and not self.measure.per_query else ""
         of_loss = "" if self.measure.greater_is_better else "minus "
         return (
-            f"With probability {1 - self.delta:.6g} {of_loss}the expected"
+            f"With probability {self.level:.6g} {of_loss}the expected"
             f" {self.measure.name}{queries} of"
             f" the model is no less than the score, for {models} on rows it was not fitted to"
             f" ({self.method}{asymptotic})."
@@ -899,7 +873,7 @@ of 8 models on rows it was not fitted to (bernstein).'
 
     def __repr__(self) -> str:
         return (
-            f"make_bound_scorer({self.measure.name!r}, delta={self.delta!r},"
+            f"make_bound_scorer({self.measure.name!r}, level={self.level!r},"
             f" method={self.method!r}, n_candidates={self.n_candidates!r}"
             + ("" if self._qid is None else f", qid={self._qid!r}")
             + "".join(f", {name}={value!r}" for name, value in self._kwargs.items())

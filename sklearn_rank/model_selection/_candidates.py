@@ -161,7 +161,7 @@ class Fitted(NamedTuple):
 def fit_candidates(grid: Grid, splits: Sequence[Split], search: Any) -> list[list[Fitted]]:
     candidates = zip(grid.plans, grid.candidates, strict=True)
     options = {"keep_model": not search.refit, "raise_errors": search.error_score == "raise"}
-    fits = Parallel(n_jobs=search.n_jobs, verbose=search.verbose)(
+    fits = Parallel(n_jobs=search.n_jobs)(
         delayed(fit_part)(plan, part, *split, params=params, **options)
         for (plan, params), (part, split) in product(candidates, enumerate(splits))
     )
@@ -591,12 +591,13 @@ class Choice:
         scored: IntArray,
         evidence: HeldOut,
         method: str,
-        delta: float,
+        level: float,
         rule: str,
         rng: np.random.Generator,
     ) -> None:
         self.grid, self.scored, self.evidence = grid, scored, evidence
-        self.method, self.delta, self.rule, self.rng = method, delta, rule, rng
+        self.method, self.level, self.rule, self.rng = method, level, rule, rng
+        self.delta = delta = 1.0 - level
         self.limits = lower_limits(evidence, method, delta, grid.weights[scored], rng)
         _, lower, unclipped = self.limits
         self.stays = may_be_best(evidence, delta, rng)
@@ -664,8 +665,7 @@ class Choice:
         tails = simultaneous_tails(evidence, self.delta / 2.0, np.full(n, 1.0 / n), self.rng)
         limits = (evidence.sign * float(x[self.best]) for x in evidence.asymptotic_limits(tails))
         low, high = sorted(limits)
-        level = 1.0 - self.delta
-        interval = Interval(self.value, low, high, level, ASYMPTOTIC, target)
+        interval = Interval(self.value, low, high, self.level, ASYMPTOTIC, target)
         lines = [
             *self._chosen(),
             *self._guaranteed(target, bound),
@@ -725,7 +725,7 @@ class Choice:
             claim = f"{self._claim(target)} ({seen})."
             if limit <= evidence.range[0]:
                 claim = f"nothing ({seen}, excludes no value)."
-            lines = [f"Guaranteed ({100 * (1 - bound.delta):.4g} %): {claim}", bound.proof]
+            lines = [f"Guaranteed ({100 * self.level:.4g} %): {claim}", bound.proof]
         if evidence.chance is not None and limit <= evidence.chance:
             chance = evidence.sign * evidence.chance
             lines.append(f"A model that ranks at random ({chance:.3g}) is not ruled out.")

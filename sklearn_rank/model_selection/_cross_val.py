@@ -26,7 +26,6 @@ from .._sklearn_compat import num_samples
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     check_choice,
-    check_flag,
     check_generator,
     check_level,
     check_qid,
@@ -37,19 +36,15 @@ from .._validation import (
     shown,
 )
 from .._warn import warn
-from ..inference import Comparison, Interval, compare, metric_interval
+from ..inference import Comparison, Interval, metric_interval
 from ..inference._shared import (
     Design,
     JointEstimate,
-    LimitsAt,
     Question,
-    ScoreWalk,
     array_of_labels,
-    check_fitted_proxy,
     check_groups,
     check_labels_in_part,
     check_partial_labels,
-    comparison_of_limits,
     joint_comparison,
     joint_influence,
     limits_of_population,
@@ -92,14 +87,14 @@ def _route_params(
 
 
 def fit_parts(
-    plan: FitPlan, parts: Sequence[Split], copies: Any = None, **jobs: Any
+    plan: FitPlan, parts: Sequence[Split], n_jobs: int | None, copies: Any = None
 ) -> list[FloatArray]:
     """Fit to each part and score its other rows.
 
     ``copies`` are numbers of the copy of its query that each training row is in.
     """
     copies = copies or [None] * len(parts)
-    fits = Parallel(**jobs)(
+    fits = Parallel(n_jobs)(
         delayed(fit_part)(plan, number, *part, copies=copies[number])
         for number, part in enumerate(parts)
     )
@@ -110,7 +105,7 @@ N_FOLDS = 5
 
 
 def _read_ids(
-    measure: Measure, n: int, groups: Any, qid: Any, params: Any, single_list: bool
+    measure: Measure, n: int, groups: Any, qid: Any, params: Any
 ) -> tuple[dict[str, Any], AnyArray | None, AnyArray | None]:
     """Arguments of ``fit``, ids of the queries (None is one list), and ids of groups."""
     if params is not None and not isinstance(params, dict):
@@ -121,13 +116,6 @@ def _read_ids(
     params = dict(params or {})
     groups = _take_once("groups", groups, params)
     qid = _take_once("qid", qid, params)
-    if qid is not None and single_list:
-        raise ValueError(
-            f"{measure.name!r} has no queries with single_list=True: leave out one of the two,"
-            " or pass the ids as groups= for rows that depend on each other."
-        )
-    if measure.per_query and not single_list and qid is None:
-        groups, qid = None, groups
     if qid is None:
         refuse_one_list(measure)
     qid, groups = (
@@ -185,7 +173,7 @@ def samples_of(
     y: Any,
     measure: Measure,
     pos_label: Any,
-    in_part: tuple[Design, Any],
+    design: Design,
     *ids_of_fit: Any,
 ) -> list[Sample]:
     params, qid, groups = _read_ids(measure, num_samples(X), *ids_of_fit)
@@ -193,9 +181,8 @@ def samples_of(
     if y is None:
         raise ValueError("This requires y to be passed, but the target y is None.")
     partial = None
-    if any(x is not None for x in in_part):
-        y, partial = check_partial_labels(array_of_labels(y), *in_part, "y", qid=qid)
-        check_fitted_proxy(y, partial)
+    if design is not None:
+        y, partial = check_partial_labels(array_of_labels(y), design, None, "y", qid=qid)
         _refuse_without_audit(partial)
     refuse_missing_labels(y)
     X, y = indexable(X, y)
@@ -303,14 +290,14 @@ def held_out(
 
 @dataclass(frozen=True, eq=False)
 class FoldsInPart:
-    """Estimators on the folds of one list that is labelled in part.
+    """An estimator on the folds of one list that is labelled in part.
 
     The score limits are those of the mean over the folds, each ranked by a model of its own.
     """
 
     sample: Sample
     tests: Sequence[IntArray]
-    scores: Sequence[Sequence[FloatArray]]  # Of each estimator on each fold
+    scores: Sequence[FloatArray]  # On each fold
 
     @classmethod
     def of(cls, sample: Sample, tests: Sequence[IntArray], scores: Any) -> FoldsInPart:
@@ -325,61 +312,42 @@ class FoldsInPart:
 
     @cached_property
     def folds(self) -> HeldOut:
-        return held_out(self.sample, self.tests, self.scores)
+        return held_out(self.sample, self.tests, [self.scores])
 
     @cached_property
-    def evidences(self) -> list[list[Evidence]]:
-        """Of the estimators, by fold."""
+    def evidences(self) -> list[Evidence]:
         partial: Any = self.sample.partial
-        parts = [
-            [replace(self.folds.measure.evidence(x), partial=partial.only(rows)) for x in part]
-            for part, rows in zip(self.folds.lists, self.tests, strict=True)
+        evidences = [
+            replace(self.folds.measure.evidence(data), partial=partial.only(rows))
+            for (data,), rows in zip(self.folds.lists, self.tests, strict=True)
         ]
-        for part in parts:
-            check_labels_in_part(part)
-        return parts
+        for evidence in evidences:
+            check_labels_in_part([evidence])
+        return evidences
 
-    def limits(self, contrast: Sequence[float]) -> tuple[ScoreWalk, float, LimitsAt]:
-        """Walk of a contrast of the means over the folds, its standard error and limits."""
+    def interval(self, level: float) -> tuple[Interval, list[float]]:
+        """Interval for the mean over the folds, and the values that it averages."""
         sample, n = self.sample, len(self.sample.labels)
         groups = None if sample.groups is None else check_groups(sample.groups, n)
         partial: Any = sample.partial
-        walk = walk_of_parts(self.evidences, self.tests, sample.labels, partial, contrast, groups)
+        evidences = [[evidence] for evidence in self.evidences]
+        walk = walk_of_parts(evidences, self.tests, sample.labels, partial, [1.0], groups)
         of_units = _groups_of_units(sample, self.folds)
 
         def joint_of(labels: BoolArray) -> JointEstimate:
             completed = sample._replace(labels=labels.astype(np.int64))
-            pooled = held_out(completed, self.tests, self.scores).pooled
+            pooled = held_out(completed, self.tests, [self.scores]).pooled
             return joint_influence(pooled, groups=of_units)
 
-        return walk, *limits_of_population(walk, contrast, joint_of)[1:]
-
-    def interval(self, level: float) -> tuple[Interval, list[float]]:
-        """Interval of the first estimator, and the values on the folds that it averages."""
-        walk, error, limits = self.limits([1.0])
+        _, error, limits = limits_of_population(walk, [1.0], joint_of)
         low, high = np.clip(limits(level), *self.folds.range).tolist()
         labels = walk.at_estimate
         values = [
-            float(evidences[0].label_function.at(labels[rows])[0])
-            for evidences, rows in zip(self.evidences, self.tests, strict=True)
+            float(evidence.label_function.at(labels[rows])[0])
+            for evidence, rows in zip(self.evidences, self.tests, strict=True)
         ]
         estimate = walk.estimate.value
         return Interval(estimate, low, high, level, "score", "", error), values
-
-    def comparison(
-        self, names: tuple[str, ...], contrasts: Any, question: Question, target: str
-    ) -> Comparison:
-        singles = [self.limits(row)[0].estimate.value for row in np.eye(len(names)).tolist()]
-
-        def limits_of(row: FloatArray) -> tuple[float, LimitsAt]:
-            limits = self.limits(row.tolist())[2]
-            # The walks of single values and of their difference end at other probabilities.
-            return float(np.clip(row @ singles, *limits(question.level))), limits
-
-        measure = self.folds.measure
-        return comparison_of_limits(
-            measure, singles, limits_of, names, contrasts, question, target, "score"
-        )
 
 
 def _of_all_rows(
@@ -419,7 +387,7 @@ def bootstrap_interval(
     n_resamples: int,
     level: float,
     rng: np.random.Generator,
-    jobs: dict[str, Any],
+    n_jobs: int | None,
 ) -> tuple[Interval, str]:
     """Fit to all rows and to bootstrap samples, and correct the apparent value.
 
@@ -428,7 +396,7 @@ def bootstrap_interval(
     all_rows = np.arange(len(sample.labels))
     drawn, copies = zip(*(_draw_rows(sample, rng) for _ in range(n_resamples)), strict=True)
     parts = [(train, all_rows) for train in (all_rows, *drawn)]
-    scores = fit_parts(sample.plan, parts, [None, *copies], **jobs)
+    scores = fit_parts(sample.plan, parts, n_jobs, [None, *copies])
     whole = held_out(sample, [all_rows], [scores[:1]])
     apparent = float(whole.means[0])
     outside = [np.setdiff1d(all_rows, train) for train in drawn]
@@ -512,8 +480,6 @@ def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntA
     )
 
 
-METHODS = ("folds", "optimism", "632+")
-
 # Largest number of folds that are printed.
 MAX_PRINTED = 20
 
@@ -591,16 +557,12 @@ def cross_val_interval(
     groups: Any = None,
     qid: Any = None,
     params: dict[str, Any] | None = None,
-    single_list: bool = False,
     design: Design = None,
-    proxy: Any = None,
     level: float = 0.95,
     method: Literal["folds", "optimism", "632+"] = "folds",
-    n_resamples: int = 200,
     n_jobs: int | None = None,
     pos_label: Any = None,
     random_state: Any = None,
-    verbose: int = 0,
 ) -> CrossValInterval:
     """Confidence interval for a cross-validated ranking measure.
 
@@ -626,11 +588,11 @@ def cross_val_interval(
         Cross-validation strategy. An int, or None for 5, is the number of folds. They are
         stratified, with ``groups`` stratified folds of whole groups
         (:class:`sklearn.model_selection.StratifiedGroupKFold`), and for queries folds of whole
-        queries (:class:`QueryKFold`).
+        queries (:class:`QueryKFold`). For a bootstrap it is the number of samples, each of which
+        needs one fit, at least 20; None means 200.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user) of each row. Rows of different groups are independent, rows
-        of one group may depend on each other in any way. Folds must keep groups whole. For a mean
-        over queries without ``qid``, ``groups`` holds the query ids.
+        of one group may depend on each other in any way. Folds must keep groups whole.
     qid : array-like of shape (n_samples,), default=None
         Query id of each row, in any order, for a mean over queries. ``groups`` are then groups
         of queries.
@@ -639,25 +601,16 @@ def cross_val_interval(
         enabled they go where they are requested. It may contain ``groups`` and ``qid``, and for
         measures of amounts, such as ``"profit@50"``, ``value``: see
         :func:`sklearn_rank.metrics.get_scorer`. The measure is unweighted.
-    single_list : bool, default=False
-        Whether ``"ap"`` is a measure of one list although ``groups`` is given, which are then
-        groups of rows. If False, ``groups`` holds the query ids of a mean over queries. Without
-        ids ``"ap"`` is always a measure of one list.
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y`` are missing; as for
         :func:`sklearn_rank.inference.metric_interval`. Fits use the rows with labels, weighted if
         ``params`` has ``design.sample_weight(y)``.
-    proxy : array-like of shape (n_samples,) or None, default=None
-        With ``design``, predicted probability of each row to be positive, by a model that was not
-        fitted on these labels or out of fold.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : {"folds", "optimism", "632+"}, default="folds"
         "folds" is for the mean of the fold models. "optimism" and "632+" are for the model fitted
         to all rows, from its value on them and from models fitted to bootstrap samples of rows
-        within each class, of groups or of queries. These two do not use ``cv``.
-    n_resamples : int, default=200
-        Number of bootstrap samples, at least 20; each needs one fit.
+        within each class, of groups or of queries.
     n_jobs : int or None, default=None
         Number of parallel jobs, as for joblib. The result does not depend on it.
     pos_label : int, float, bool, str or None, default=None
@@ -668,8 +621,6 @@ def cross_val_interval(
         Random number generator or seed. It shuffles the folds if ``cv`` is a number (None keeps
         the order of the rows), or draws the bootstrap samples. Pass an int for reproducible
         results.
-    verbose : int, default=0
-        Verbosity level of joblib; a greater value prints more.
 
     Returns
     -------
@@ -679,8 +630,7 @@ def cross_val_interval(
     Raises
     ------
     TypeError
-        If ``measure`` is not a measure, ``params`` is not a dict, or ``single_list`` is not a
-        bool.
+        If ``measure`` is not a measure, or ``params`` is not a dict.
     ValueError
         If an argument is not valid, ids are missing, a fold of one list has one class or one row,
         or a row, query or group is in the training and the test part of a split. Errors of a fit
@@ -773,17 +723,13 @@ def cross_val_interval(
        4  0.9031         45         25
     """
     check_level(level)
-    check_choice("method", method, METHODS)
-    check_whole("n_resamples", n_resamples, 20)
-    check_flag("single_list", single_list)
+    check_choice("method", method, ("folds", "optimism", "632+"))
     measure = measure_with_limits(measure)
-    ids = groups, qid, params, single_list
-    (sample,) = samples_of([estimator], X, y, measure, pos_label, (design, proxy), *ids)
-    jobs: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+    (sample,) = samples_of([estimator], X, y, measure, pos_label, design, groups, qid, params)
     of_folds: dict[str, Any] = {}
     if method == "folds":
         parts = make_folds(cv, sample, random_state)
-        scores, tests = fit_parts(sample.plan, parts, **jobs), [test for _, test in parts]
+        scores, tests = fit_parts(sample.plan, parts, n_jobs), [test for _, test in parts]
         note = _note(parts, sample)
         target = f"mean expected {sample.measure.name} of {_fold_models(parts)}"
         if sample.partial is None:
@@ -794,10 +740,10 @@ def cross_val_interval(
             target += f", {sample.partial.text}"
             values, sizes, units = [], [], ("labels", "rows")
             if sample.qid is None:
-                interval, values = FoldsInPart.of(sample, tests, [scores]).interval(level)
+                interval, values = FoldsInPart.of(sample, tests, scores).interval(level)
                 sizes = [(len(sample.labelled(test)), len(test)) for test in tests]
             else:
-                columns = sample.columns | {"design": design, "proxy": proxy, "level": level}
+                columns = sample.columns | {"design": design, "level": level}
                 score = _of_all_rows(sample, tests, scores)
                 interval = metric_interval(sample.measure, y_score=score, **columns)
         of_folds = {
@@ -806,14 +752,14 @@ def cross_val_interval(
             "fold_units": units,
         }
     else:
-        for name, value in (("cv", cv), ("design", design), ("proxy", proxy)):
-            if value is not None:
-                raise ValueError(
-                    f"{name}={shown(value)} is for method='folds', but method={method!r}: leave"
-                    f" {name} out."
-                )
+        if design is not None:
+            raise ValueError(
+                f"design={shown(design)} is for method='folds', but method={method!r}: leave"
+                " design out."
+            )
+        n_resamples = check_whole("cv", 200 if cv is None else cv, 20)
         rng = check_generator(random_state)
-        interval, note = bootstrap_interval(sample, method, n_resamples, level, rng, jobs)
+        interval, note = bootstrap_interval(sample, method, n_resamples, level, rng, n_jobs)
         target = f"expected {measure.name} of the model fitted to all rows"
     told = {"method": f"{method}, {interval.method}", "target": target, "note": note}
     return CrossValInterval(**vars(interval) | told | of_folds | {"bias": None})
@@ -848,18 +794,12 @@ def cross_val_compare(
     groups: Any = None,
     qid: Any = None,
     params: dict[str, Any] | None = None,
-    single_list: bool = False,
     baseline: str | None = None,
     margin: float | None = None,
-    alternative: Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
-    | None = None,
     level: float = 0.95,
-    design: Design = None,
-    proxy: Any = None,
     n_jobs: int | None = None,
     pos_label: Any = None,
     random_state: Any = None,
-    verbose: int = 0,
 ) -> Comparison:
     """Compare two or more estimators by cross-validation on the same folds.
 
@@ -882,36 +822,21 @@ def cross_val_compare(
         Cross-validation strategy, with the same folds for all estimators; as for
         :func:`cross_val_interval`.
     groups : array-like of shape (n_samples,), default=None
-        Group id of each row. For a mean over queries without ``qid`` it is the query id.
+        Group id of each row; as for :func:`cross_val_interval`.
     qid : array-like of shape (n_samples,), default=None
         Query id of each row, in any order, for a mean over queries.
     params : dict or None, default=None
         Parameters passed to the fits of all estimators; as for :func:`cross_val_interval`.
-    single_list : bool, default=False
-        Whether ``"ap"`` is a measure of one list; as for :func:`cross_val_interval`.
     baseline : str or None, default=None
         Estimator that every other one is compared with, ``other - baseline``. None means all
         pairs, which gives wider intervals.
     margin : float or None, default=None
-        Largest difference that is of no importance, in units of the measure, greater than 0. With
-        the default ``alternative`` the test is of non-inferiority: the first estimator of each
-        contrast is worse than the second by less than ``margin``. This respects measures for which
-        lower is better.
-    alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
-        Alternative hypothesis of each contrast: the difference is not 0; below 0; above 0; not
-        worse by ``margin`` or more; or smaller than ``margin`` in both directions. None means
-        "two-sided" without a margin and "non-inferior" with one.
+        Largest difference that is of no importance, in units of the measure, greater than 0. The
+        test is then of non-inferiority: the first estimator of each contrast is worse than the
+        second by less than ``margin``. This respects measures for which lower is better.
     level : float, default=0.95
-        Nominal probability, in (0, 1), that all intervals hold. For a one-sided alternative and
-        for "equivalent" it is the probability for the limits on one side. The tests are at level
-        ``1 - level``.
-    design : LabelDesign, "all" or None, default=None
-        How rows were chosen for labelling, if some labels of ``y`` are missing; as for
-        :func:`sklearn_rank.inference.metric_interval`. Fits use the rows with labels, weighted if
-        ``params`` has ``design.sample_weight(y)``.
-    proxy : array-like of shape (n_samples,) or None, default=None
-        With ``design``, predicted probability of each row to be positive, by a model that was not
-        fitted on these labels or out of fold.
+        Nominal probability, in (0, 1), that all intervals hold. With a margin it is the
+        probability for the limits on one side. The tests are at level ``1 - level``.
     n_jobs : int or None, default=None
         Number of parallel jobs, as for joblib. The result does not depend on it.
     pos_label : int, float, bool, str or None, default=None
@@ -920,8 +845,6 @@ def cross_val_compare(
         Random number generator or seed. It shuffles the folds if ``cv`` is a number (None keeps
         the order of the rows) and makes the draws of the max-t method. Pass an int for
         reproducible results.
-    verbose : int, default=0
-        Verbosity level of joblib; a greater value prints more.
 
     Returns
     -------
@@ -935,8 +858,8 @@ def cross_val_compare(
         If ``estimators`` is neither a mapping nor a list, or as for :func:`cross_val_interval`.
     ValueError
         If there are fewer than two estimators, a name occurs twice, ``baseline`` is not a name,
-        the positive classes differ, ``margin`` does not match ``alternative`` or the measure, or
-        as for :func:`cross_val_interval`.
+        the positive classes differ, ``margin`` does not match the measure, or as for
+        :func:`cross_val_interval`.
 
     See Also
     --------
@@ -974,15 +897,13 @@ def cross_val_compare(
     linear - neighbours     +0.0112  [-0.0241, +0.0464]  0.528  no difference shown
     """
     check_level(level)
-    check_flag("single_list", single_list)
     named = _named_estimators(estimators)
     names = tuple(named)
     measure = measure_with_limits(measure)
-    question = Question.of(measure, alternative, margin, level)
+    question = Question.of(measure, None, margin, level)
     contrasts = question.contrasts(names, baseline)
-    ids = groups, qid, params, single_list
-    in_part = design, proxy
-    samples = samples_of(list(named.values()), X, y, measure, pos_label, in_part, *ids)
+    ids = groups, qid, params
+    samples = samples_of(list(named.values()), X, y, measure, pos_label, None, *ids)
     sample = samples[0]
     for name, other in zip(names, samples, strict=True):
         if not np.array_equal(sample.labels, other.labels):
@@ -991,21 +912,9 @@ def cross_val_compare(
                 " all estimators."
             )
     parts = make_folds(cv, sample, random_state)
-    scores = [fit_parts(each.plan, parts, n_jobs=n_jobs, verbose=verbose) for each in samples]
+    scores = [fit_parts(each.plan, parts, n_jobs) for each in samples]
     tests, rng = [test for _, test in parts], check_generator(random_state)
     target = f"mean expected {measure.name} of {_fold_models(parts)}"
-    if sample.partial is not None:
-        target += f", {sample.partial.text}"
-        if sample.qid is None:
-            in_folds = FoldsInPart.of(sample, tests, scores)
-            return in_folds.comparison(names, contrasts, question, target)
-        of_rows = {
-            name: _of_all_rows(sample, tests, x) for name, x in zip(names, scores, strict=True)
-        }
-        options: dict[str, Any] = sample.columns | {"design": design, "proxy": proxy}
-        options |= {"baseline": baseline, "margin": margin, "alternative": alternative}
-        found = compare(sample.measure, scores=of_rows, **options, level=level, random_state=rng)
-        return replace(found, target=target)
     folds = held_out(sample, tests, scores)
     joint = joint_influence(folds.pooled, groups=_groups_of_units(sample, folds))
     return joint_comparison(joint, names, contrasts, question, rng, sample.measure, target)

@@ -22,6 +22,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     check_choice,
     check_generator,
+    check_level,
     check_number,
     check_share,
     check_whole,
@@ -204,13 +205,13 @@ class ThresholdReport(Printed):
         Which rows are flagged, in words.
     promises : tuple of str
         What is promised, in words.
-    confidence : float
+    level : float
         Probability, in (0, 1), that all promises hold.
     threshold : float
         Cut-off of the scores; NaN where the number of rows is chosen for each batch.
-    n_flagged, n_pos : int
+    n_flagged, n_found : int
         Calibration rows above the cut-off, and the positives among them.
-    n_samples, n_positive : int
+    n_samples, n_pos : int
         Calibration rows, and the positives among them.
     theorem : str
         Why the promises hold.
@@ -244,12 +245,12 @@ class ThresholdReport(Printed):
 
     rule: str
     promises: tuple[str, ...]
-    confidence: float
+    level: float
     threshold: float
     n_flagged: int
-    n_pos: int
+    n_found: int
     n_samples: int
-    n_positive: int
+    n_pos: int
     theorem: str
     assumption: str
     impossible: str = ""
@@ -258,12 +259,12 @@ class ThresholdReport(Printed):
         lines = [*([self.impossible] if self.impossible else []), f"{self.rule}."]
         if self.promises:
             promised = ", and ".join(self.promises)
-            lines.append(f"Promised with confidence {100 * self.confidence:g} %: {promised}.")
+            lines.append(f"Promised with confidence {100 * self.level:g} %: {promised}.")
         if self.n_flagged:
             lines.append(
                 f"Of {self.n_samples:,} calibration rows {self.n_flagged:,} are flagged, with"
-                f" {self.n_pos:,} of {self.n_positive:,} positives: precision"
-                f" {self.n_pos / self.n_flagged:.3f}, recall {self.n_pos / self.n_positive:.3f}."
+                f" {self.n_found:,} of {self.n_pos:,} positives: precision"
+                f" {self.n_found / self.n_flagged:.3f}, recall {self.n_found / self.n_pos:.3f}."
             )
         if self.promises:
             lines += [f"Proof: {self.theorem}.", f"It holds where {self.assumption}."]
@@ -301,7 +302,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     """Flag rows by a cut-off, or the first rows of each batch, with a promise on new rows.
 
     A cut-off that is read off a curve keeps its precision on new rows in about half of all cases.
-    Here, with probability ``confidence`` over the calibration rows, the cut-off keeps on new rows
+    Here, with probability ``level`` over the calibration rows, the cut-off keeps on new rows
     what is promised: at least a precision or a recall, at most a false positive rate. With
     ``capacity`` the first rows of each batch are flagged.
 
@@ -329,7 +330,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     maximize : {"recall", "precision"} or None, default=None
         Whether the lowest or the highest cut-off is taken of those that keep the promises. None
         means "precision" if ``min_recall`` is the only promise, else "recall".
-    confidence : float, default=0.95
+    level : float, default=0.95
         Probability, in (0, 1), that all promises hold.
     cv : int, splitter, iterable, "prefit" or None, default=None
         Which rows calibrate the cut-off. None holds out a third of the rows, stratified, or of the
@@ -377,7 +378,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     Notes
     -----
-    Several promises have an equal part of ``1 - confidence`` each.
+    Several promises have an equal part of ``1 - level`` each.
 
     **Recall and false positive rate** rise as the cut-off falls, so that one exact binomial test
     decides: the cut-off is the highest whose recall is shown, or the lowest whose false positive
@@ -415,7 +416,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     >>> from sklearn_rank.model_selection import TopThresholdClassifier
     >>> X, y = load_ionosphere(return_X_y=True)
     >>> flag = TopThresholdClassifier(
-    ...     LogisticRegression(), min_recall=0.8, confidence=0.9, random_state=0
+    ...     LogisticRegression(), min_recall=0.8, level=0.9, random_state=0
     ... ).fit(X, y)
     >>> print(flag.report_)
     Flags rows of score 1.19402 and more.
@@ -446,7 +447,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         value: tuple[float, float] | None = None,
         capacity: float | None = None,
         maximize: Literal["recall", "precision"] | None = None,
-        confidence: float = 0.95,
+        level: float = 0.95,
         cv: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -505,8 +506,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                 " LogisticRegression()."
             )
         measure = get_measure("auc")
-        in_part, ids = (None, None), (None, None, params, True)
-        (sample,) = samples_of([self.estimator], X, y, measure, self.pos_label, in_part, *ids)
+        ids = None, None, params
+        (sample,) = samples_of([self.estimator], X, y, measure, self.pos_label, None, *ids)
         amounts = None if value is None else amounts_of(sample.labels, value)
         scores, rows, n_folds = self._calibrate(sample)
         if (weight := sample.plan.params.get("sample_weight")) is not None:
@@ -545,16 +546,16 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             place, impossible = self._choose(cutoffs, goals)
             self.threshold_ = inf if place is None else float(cutoffs.threshold[place])
         n_flagged = 0 if place is None else int(cutoffs.n_flagged[place])
-        n_pos = 0 if place is None else int(cutoffs.n_pos[place])
+        n_found = 0 if place is None else int(cutoffs.n_pos[place])
         self.report_ = ThresholdReport(
             rule=self._rule(),
             promises=tuple(self._promises(goals, flags_nothing=self.threshold_ == inf)),
-            confidence=self.confidence,
+            level=self.level,
             threshold=self.threshold_,
             n_flagged=n_flagged,
-            n_pos=n_pos,
+            n_found=n_found,
             n_samples=len(rows),
-            n_positive=int(positive.sum()),
+            n_pos=int(positive.sum()),
             theorem=self._theorem(goals, groups),
             assumption=self._assumption(goals, n_folds),
             impossible=impossible,
@@ -578,7 +579,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     def _goals(self, *, of_rows: bool = False) -> list[Goal]:
         """Check the parameters, and return what is promised; amounts may be those of rows."""
-        check_share("confidence", self.confidence)
+        check_level(self.level)
         check_choice("maximize", self.maximize, (None, "recall", "precision"))
         of_names: Any = {
             "precision": ("min_precision", self.min_precision),
@@ -688,13 +689,13 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     def _choose(self, cutoffs: CutOffs, goals: list[Goal]) -> tuple[int | None, str]:
         """Number of the cut-off, None to flag nothing, and what could not be promised."""
-        delta = (1.0 - self.confidence) / len(goals)
+        delta = (1.0 - self.level) / len(goals)
         n, impossible = len(cutoffs.threshold), []
         allowed, flags_none = np.ones(n, dtype=bool), True
         for goal in goals:
             certified = cutoffs.certified(goal, delta)
             if not certified.any():
-                impossible.append(_why_impossible(cutoffs, goal, delta, self.confidence))
+                impossible.append(_why_impossible(cutoffs, goal, delta, self.level))
             if goal.name == "recall":
                 certified[-1], flags_none = True, False  # All rows are flagged.
             allowed &= certified
@@ -704,7 +705,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if not len(places) and not (flags_none and impossible):
             promised = ", and ".join(goal.text for goal in goals)
             raise ValueError(
-                f"No cut-off has {promised} with confidence {100 * self.confidence:g} %: pass"
+                f"No cut-off has {promised} with confidence {100 * self.level:g} %: pass"
                 " less of one of them, a better classifier, or more calibration rows."
                 f" {' '.join(impossible)}".rstrip()
             )
@@ -821,7 +822,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             rows of a batch, in ascending order; by the name of each promise, such as "precision",
             the value in the calibration sample or its estimate in the batch; and, such as
             "precision guaranteed", what could be promised, NaN for nothing. What is read at a goal
-            that was chosen in advance holds with probability ``confidence``, at all numbers
+            that was chosen in advance holds with probability ``level``, at all numbers
             together.
         """
         check_is_fitted(self, "report_")
@@ -837,7 +838,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             seen, least = limits.estimate / limits.k, limits.low / limits.k
             name = goals[0].name
             return {"n_flagged": limits.k, name: seen, f"{name} guaranteed": least}
-        cutoffs, delta = self._cutoffs, (1.0 - self.confidence) / len(goals)
+        cutoffs, delta = self._cutoffs, (1.0 - self.level) / len(goals)
         table = {"n_flagged": cutoffs.n_flagged}
         for goal in goals:
             table[goal.name] = cutoffs.observed(goal)
@@ -853,7 +854,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             *labels,
             scores,
             k=np.arange(1, most + 1),
-            level=self.confidence,
+            level=self.level,
             random_state=self.random_state,
         )
 
@@ -891,9 +892,9 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         return router.add(splitter=splitter, method_mapping=split)
 
 
-def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, confidence: float) -> str:
+def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) -> str:
     """Say how near the labels come to a promise, and how many more would do."""
-    text = f"No cut-off has {goal.text} with confidence {100 * confidence:g} %"
+    text = f"No cut-off has {goal.text} with confidence {100 * level:g} %"
     if goal.name in ("precision", "mean value"):
         least = 0.001 if cutoffs.amounts is None else float(cutoffs.amounts.min())
 

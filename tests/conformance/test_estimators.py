@@ -68,7 +68,7 @@ SELECTIONS = [
         error_score="raise",
     ),
     TopThresholdClassifier(
-        DecisionTreeClassifier(max_depth=1), min_recall=0.5, confidence=0.6, random_state=0
+        DecisionTreeClassifier(max_depth=1), min_recall=0.5, level=0.6, random_state=0
     ),
 ]
 

@@ -96,6 +96,6 @@ def test_ids_of_queries_make_any_measure_a_mean_over_queries(measure):
         expected = get_measure(measure)(Y[cut:], A[cut:], qid=QID[cut:])
         assert found == pytest.approx(expected)
     X = A[:, np.newaxis]
-    limit = make_bound_scorer(measure, delta=0.1, method="t", qid="qid")
+    limit = make_bound_scorer(measure, level=0.9, method="t", qid="qid")
     student = metric_interval(measure, Y, A, qid=QID, level=0.8, method="t")
     assert limit(Column().fit(X, Y), X, Y, qid=QID) == pytest.approx(student.low)

@@ -42,7 +42,7 @@ def test_the_auc_against_the_definition(method):
         delta = [0.5, 0.05, 1e-4][seed % 3]
         sizes = int(y.sum()), int((1 - y).sum())
         expected = oracle.lower_limit(oracle.auc(y == 1, X[:, 0]), sizes, delta, method)
-        scorer = make_bound_scorer("auc", delta=delta, method=method)
+        scorer = make_bound_scorer("auc", level=1 - delta, method=method)
         assert scorer(model, X, y) == pytest.approx(expected, abs=1e-9)
 
 
@@ -56,7 +56,7 @@ def test_a_mean_over_queries_against_the_definition(method):
             expected = max(0.0, oracle.bernstein_lower(values, 0.1))
         else:
             expected = oracle.lower_limit(values.mean(), [len(values)], 0.1, method)
-        scorer = make_bound_scorer("ndcg@3", delta=0.1, method=method)
+        scorer = make_bound_scorer("ndcg@3", level=0.9, method=method)
         assert scorer(model, X, y, qid=qid) == pytest.approx(expected, abs=1e-9)
 
 
@@ -73,7 +73,7 @@ def test_the_range_of_a_measure_counts():
 def test_asymptotic_limits_are_those_of_inference():
     model, X, y = of_integers(7)
     expected = metric_interval("auc", y, X[:, 0], level=0.8).low
-    found = make_bound_scorer("auc", delta=0.1, method="wilson")(model, X, y)
+    found = make_bound_scorer("auc", level=0.9, method="wilson")(model, X, y)
     assert found == pytest.approx(expected)
     X, y, qid = queries(30)
     model = Ridge().fit(X, y)
@@ -94,12 +94,12 @@ def test_the_order_of_the_methods():
 
 def test_candidates_divide_delta_and_the_scorer_says_whom_it_covers():
     model, X, y = of_integers(3)
-    five = make_bound_scorer("auc", delta=0.05, n_candidates=5)
-    assert five(model, X, y) == make_bound_scorer("auc", delta=0.01)(model, X, y)
+    five = make_bound_scorer("auc", level=0.95, n_candidates=5)
+    assert five(model, X, y) == pytest.approx(make_bound_scorer("auc", level=0.99)(model, X, y))
     assert "for any of 5 models" in five.statement
     assert "for one model" in make_bound_scorer().statement
     assert "asymptotic" in make_bound_scorer(method="wilson").statement
-    assert repr(five) == "make_bound_scorer('auc', delta=0.05, method='kl', n_candidates=5)"
+    assert repr(five) == "make_bound_scorer('auc', level=0.95, method='kl', n_candidates=5)"
 
 
 def test_in_cross_validation_and_searches_with_any_labels():
@@ -145,7 +145,8 @@ def test_a_recipe_for_grid_search_with_counts():
         cv = StratifiedKFold(4)
         model, grid = LogisticRegression(), {"C": list(prior)}
         found = GridSearchCV(model, grid, scoring=scoring, refit=largest_bound, cv=cv).fit(X, y)
-        ours = BoundSearchCV(model, grid, prior=list(prior.values()), delta=delta, cv=cv).fit(X, y)
+        ours = BoundSearchCV(model, grid, prior=list(prior.values()), level=1 - delta, cv=cv)
+        ours.fit(X, y)
         assert found.best_index_ == ours.best_index_
         moved += found.best_index_ != np.argmax(found.cv_results_["mean_test_auc"])
     assert moved
@@ -199,7 +200,7 @@ def test_weights_are_refused():
 
 def test_copies_score_alike():
     model, X, y = of_integers(5)
-    scorer = make_bound_scorer(delta=0.2)
+    scorer = make_bound_scorer(level=0.8)
     for copy in (clone(scorer, safe=False), pickle.loads(pickle.dumps(scorer))):
         assert copy(model, X, y) == scorer(model, X, y)
         assert repr(copy) == repr(scorer)
@@ -208,8 +209,8 @@ def test_copies_score_alike():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"delta": 0.0}, r"delta=0.0 must be a number in \(0, 1\): the probability of failure"),
-        ({"delta": True}, r"delta=True must be a number in \(0, 1\): the probability of failure"),
+        ({"level": 0.0}, r"level=0.0 must be a number in \(0, 1\)"),
+        ({"level": True}, r"level=True must be a number in \(0, 1\)"),
         ({"method": "t"}, "'t' is for other measures"),
         ({"method": "bernstein"}, "must be one of 'mcdiarmid', 'hoeffding', 'kl', 'wilson'"),
         ({"measure": "dcg"}, "method='kl' must be one of 't' for 'dcg'"),

@@ -79,7 +79,7 @@ def test_limits_against_the_definition():
     X, y = rows()
     prior = np.array([5.0, 3.0, 2.0])
     for method in ("kl", "hoeffding", "mcdiarmid"):
-        found = columns(method=method, prior=prior, cv=ONE, delta=0.1).fit(X, y)
+        found = columns(method=method, prior=prior, cv=ONE, level=0.9).fit(X, y)
         test = next(ONE.split(X, y))[1]
         sizes = int(y[test].sum()), int((1 - y[test]).sum())
         for j in range(3):
@@ -169,7 +169,7 @@ def test_limits_that_are_cut_off_do_not_tie():
 
 def test_one_part_without_refit_has_theorem_10_for_the_model_itself():
     X, y = rows()
-    found = columns(cv=ONE, refit=False, method="mcdiarmid", delta=0.1).fit(X, y)
+    found = columns(cv=ONE, refit=False, method="mcdiarmid", level=0.9).fit(X, y)
     train, test = next(ONE.split(X, y))
     n_pos = int(y[test].sum())
     expected = auc_bound(
@@ -406,7 +406,7 @@ def test_groups_of_an_auc():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"delta": 1.0}, r"delta=1.0 must be a number in \(0, 1\): the probability of failure"),
+        ({"level": 1.0}, r"level=1.0 must be a number in \(0, 1\)"),
         ({"measure": "ks"}, "has no limits for one list: pass qid="),
         ({"method": "bernstein"}, "method='bernstein' must be one of 'auto', 'mcdiarmid'"),
         ({"measure": "dcg"}, "'dcg' is a mean over queries.*pass groups="),

@@ -275,7 +275,7 @@ def test_a_number_of_folds_stratifies_for_every_estimator():
 
 
 @pytest.mark.parametrize("routing", [False, True])
-@pytest.mark.parametrize("name", ["qid", "groups", "params"])
+@pytest.mark.parametrize("name", ["qid", "params"])
 def test_ids_reach_the_fits(routing, name):
     X, y, qid = queries()
     given = {"params": {"qid": qid}} if name == "params" else {name: qid}
@@ -319,7 +319,6 @@ def test_average_precision_is_of_one_list_or_of_queries():
     X, y = rows()
     groups = np.arange(len(y)) // 4
     found = interval(X, y, measure="ap", cv=4)
-    assert found == interval(X, y, measure="ap", cv=4, single_list=True)
     assert found.fold_sizes[0] == (4, 6)
     values = [get_measure("ap")(y[t], X[t, 0]) for _, t in StratifiedKFold(4).split(X, y)]
     np.testing.assert_allclose(found.fold_values, values)
@@ -327,10 +326,10 @@ def test_average_precision_is_of_one_list_or_of_queries():
     tied = interval(np.zeros_like(X), y, measure="ap", cv=4)
     assert tied.estimate > 0.44
     assert (tied.low + tied.high) / 2 < 0.44
-    grouped = interval(X, y, measure="ap", groups=groups, single_list=True, cv=4)
+    grouped = interval(X, y, measure="ap", groups=groups, cv=4)
     assert len(grouped.fold_sizes[0]) == 2
     with pytest.warns(sklearn.exceptions.UndefinedMetricWarning):
-        queries = interval(X, y, measure="ap", groups=groups, cv=4)
+        queries = interval(X, y, measure="ap", qid=groups, cv=4)
     assert len(queries.fold_sizes[0]) == 1
 
 
@@ -399,12 +398,10 @@ def test_what_is_cut_or_leaks_is_refused():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"measure": "ap", "qid": np.arange(40) // 4, "single_list": True}, "has no queries"),
         ({"measure": get_scorer("auc")}, "is a scorer: pass the measure, measure='auc'"),
         ({"measure": "ndcg@5"}, "is a mean over queries.*pass qid="),
         ({"measure": OF_GRADES}, "no influence function"),
         ({"measure": UNKNOWN}, "no influence function"),
-        ({"measure": "auc", "qid": np.arange(40) // 4, "single_list": True}, "has no queries"),
         (
             {"measure": "auc", "groups": np.arange(40), "params": {"groups": np.arange(40)}},
             "twice",

@@ -42,7 +42,7 @@ def test_one_part_without_refit(method):
             Column(),
             {"j": range(8)},
             method=method,
-            delta=DELTA,
+            level=1 - DELTA,
             cv=cv,
             refit=False,
             random_state=0,
@@ -61,7 +61,8 @@ def test_limits_that_forget_the_candidates_fail():
         rng = np.random.default_rng(seed)
         X, y, aucs, _ = one_part(rng, np.full(8, 0.5))
         X, y = X[2:], y[2:]
-        scorers = [make_bound_scorer(delta=DELTA, method="wilson", n_candidates=n) for n in (1, 8)]
+        told = {"level": 1 - DELTA, "method": "wilson"}
+        scorers = [make_bound_scorer(**told, n_candidates=n) for n in (1, 8)]
         limits = [[scorer(Column(j).fit(X, y), X, y) for j in range(8)] for scorer in scorers]
         violations.append([max(of_one) > aucs[0] for of_one in limits])
     forgotten, counted = np.mean(violations, axis=0)
@@ -81,7 +82,7 @@ def test_the_mean_over_fold_models(method):
             Column(turn=True),
             {"j": range(4)},
             method=method,
-            delta=DELTA,
+            level=1 - DELTA,
             cv=StratifiedKFold(3, shuffle=True, random_state=seed),
             refit=False,
         ).fit(X, y)
@@ -103,7 +104,7 @@ def test_a_bound_for_all_rows_of_folds_is_false():
         pooled[fold == part] = model.decision_function(X[fold == part])
     bound = auc_bound(int(y.sum()), int((1 - y).sum()), 1e-3)
     assert abs(roc_auc_score(y, pooled) - 0.5) > bound.value
-    found = BoundSearchCV(Share(), {}, cv=PredefinedSplit(fold), delta=1e-3).fit(X, y)
+    found = BoundSearchCV(Share(), {}, cv=PredefinedSplit(fold), level=1 - 1e-3).fit(X, y)
     assert found.best_score_ == 0.5
     assert found.best_bound_ < 0.5
 

@@ -109,7 +109,7 @@ def test_a_measure_without_a_range_has_asymptotic_limits_alone():
     )
     with pytest.raises(ValueError, match="method='kl' must be one of 't' for 'gain_of_first'"):
         make_bound_scorer(WITHOUT_RANGE)
-    scorer = make_bound_scorer(WITHOUT_RANGE, method="t", delta=0.1)
+    scorer = make_bound_scorer(WITHOUT_RANGE, method="t", level=0.9)
     model = Ridge().fit(X, y)
     expected = metric_interval(OWN, y, model.predict(X), qid=qid, level=0.8).low
     assert scorer(model, X, y, qid=qid) == pytest.approx(expected)
@@ -120,7 +120,7 @@ def test_a_scorer_by_a_measure_of_ones_own(method):
     X, y, qid = queries(40)
     model = Ridge().fit(X, y)
     values = OWN(y, model.predict(X), qid=qid, average=None)
-    scorer = make_bound_scorer(OWN, method=method, delta=0.1)
+    scorer = make_bound_scorer(OWN, method=method, level=0.9)
     if method == "t":
         expected = metric_interval(OWN, y, model.predict(X), qid=qid, level=0.8).low
     elif method == "bernstein":
@@ -192,7 +192,7 @@ def test_a_loss_is_the_negative_of_a_score(method, cv):
 def test_the_limit_of_a_loss_is_that_of_its_interval():
     X, y = rows(n_pos=100, n_neg=200)
     model = Column(1).fit(X, y)
-    scorer = make_bound_scorer("accuracy_loss@top0.2", method="influence", delta=0.05)
+    scorer = make_bound_scorer("accuracy_loss@top0.2", method="influence", level=0.95)
     high = metric_interval("accuracy_loss@top0.2", y, X[:, 1], level=0.9).high
     assert scorer(model, X, y) == pytest.approx(-high, abs=0.005)
     assert "minus the expected accuracy_loss@top0.2" in scorer.statement
@@ -297,11 +297,11 @@ def test_a_correlation_of_grades_has_limits_without_ids():
 def test_a_scorer_of_one_list():
     X, y = rows(n_pos=100, n_neg=200)
     model = Column(1).fit(X, y)
-    scorer = make_bound_scorer("local_auc@0.5", method="influence", delta=0.05)
+    scorer = make_bound_scorer("local_auc@0.5", method="influence", level=0.95)
     value = local_auc_score(y, X[:, 1], u0=0.5)
     assert value - 0.15 < scorer(model, X, y) < value
     assert scorer.statement.endswith("(influence, asymptotic).")
-    less = make_bound_scorer("local_auc@0.5", method="influence", delta=0.05, n_candidates=10)
+    less = make_bound_scorer("local_auc@0.5", method="influence", level=0.95, n_candidates=10)
     assert less(model, X, y) < scorer(model, X, y)
 
 

@@ -151,7 +151,7 @@ def test_promises_fail_as_often_as_they_may(options, fails, digits):
     failures, n_runs = 0, 300
     for seed in range(n_runs):
         X, y = rows(seed, 500, digits=digits)
-        flag = prefit(X, y, confidence=0.8, **options)
+        flag = prefit(X, y, level=0.8, **options)
         flagged, positive = X_new[:, 0] >= flag.threshold_, y_new == 1
         hits = np.count_nonzero(flagged & positive)
         precision = hits / flagged.sum() if flagged.any() else 1.0
@@ -279,7 +279,7 @@ def test_a_mean_value_of_amounts_that_differ_is_kept():
     for seed in range(150):
         X, y = rows(seed, 1200)
         flag = TopThresholdClassifier(
-            Column().fit(X, y), cv="prefit", min_value=10.0, confidence=0.8
+            Column().fit(X, y), cv="prefit", min_value=10.0, level=0.8
         ).fit(X, y, value=amounts_of(seed, y))
         flagged = X_new[:, 0] >= flag.threshold_
         failures += flagged.any() and amounts[flagged].mean() < 10.0
@@ -356,7 +356,7 @@ def test_what_is_impossible_is_said_with_the_labels_that_would_do():
         ({"max_fpr": 0.0}, r"max_fpr=0.0 must be a number in \(0, 1\)"),
         ({"capacity": 50.0}, "capacity=50.0 .* a share of a batch, or a whole number of rows"),
         ({"capacity": 0}, "capacity=0"),
-        ({"min_recall": 0.5, "confidence": 1.0}, "confidence=1.0"),
+        ({"min_recall": 0.5, "level": 1.0}, "level=1.0"),
         ({"min_recall": 0.5, "maximize": "f1"}, "maximize='f1'"),
         ({"min_recall": 0.5, "cv": "fit"}, "cv='fit'"),
         ({"min_value": 0}, r"min_value=0 and value=None belong together: pass both"),
@@ -389,7 +389,7 @@ def test_folds_that_repeat_rows_and_estimators_that_do_not_classify_are_refused(
 def test_calibration_on_the_training_rows_is_warned_of_where_it_can_be_seen():
     X, y = rows(20, 600)
     forest = ExtraTreesClassifier(50, random_state=0).fit(X[:300], y[:300])
-    flag = TopThresholdClassifier(forest, min_precision=0.8, cv="prefit", confidence=0.8)
+    flag = TopThresholdClassifier(forest, min_precision=0.8, cv="prefit", level=0.8)
     with pytest.warns(ThresholdWarning, match="pass rows that it has not seen"):
         flag.fit(X[:300], y[:300])
     assert flag.fit(X[300:], y[300:]).report_.n_flagged > 0

@@ -104,7 +104,7 @@ plt.show()
 # Limits after selection
 # ----------------------
 #
-# One of eight equally good candidates is chosen by its lower limit at ``delta=0.1``
+# One of eight equally good candidates is chosen by its lower limit at ``level=0.9``
 # (``python benchmarks/studies/selection_coverage.py``).
 selected = read("selection_coverage.csv")
 kinds = list(dict.fromkeys((row["measure"], row["method"]) for row in selected))

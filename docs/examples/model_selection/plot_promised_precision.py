@@ -54,7 +54,7 @@ for _ in range(200):
     last = np.flatnonzero(precision >= 0.8)[-1]
     found["read off the curve"].append(on_population(X[by_score[last], 0]))
     flag = TopThresholdClassifier(
-        Score().fit(X, y), min_precision=0.8, confidence=0.9, cv="prefit"
+        Score().fit(X, y), min_precision=0.8, level=0.9, cv="prefit"
     )
     found["promised"].append(on_population(flag.fit(X, y).threshold_))
 
