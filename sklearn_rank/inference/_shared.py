@@ -1,7 +1,6 @@
 """Names that other subpackages import from this one, besides the public names."""
 
 from ._compare import Question, covariance_root, joint_comparison, normal_draws
-from ._contrasts import comparison_of_limits
 from ._evidence import (
     JointEstimate,
     check_groups,
@@ -18,7 +17,7 @@ from ._label_design import (
     check_labels_in_part,
     check_partial_labels,
 )
-from ._limits import LimitsAt, midp_limits, safe_limits, two_sided_quantile
+from ._limits import midp_limits, safe_limits, two_sided_quantile
 from ._linear_rank import dkw_lower_limits
 from ._list_intervals import list_interval, top_limits
 from ._queries import (
@@ -28,4 +27,4 @@ from ._queries import (
     sample_interval,
 )
 from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
-from ._score_walk import ScoreWalk, limits_of_population, walk_of_parts
+from ._score_walk import limits_of_population, walk_of_parts
