@@ -34,11 +34,8 @@ def test_docstrings(name):
     assert doctest.testmod(importlib.import_module(name), globs={}).failed == 0
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=[pytest.mark.slow] * (page.parent != ROOT)) for page in PAGES],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
