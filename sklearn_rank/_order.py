@@ -63,118 +63,52 @@ def running_totals(values: AnyArray, first: IntArray, out: AnyArray | None = Non
         return np.cumsum(sums)
     # Differences of sums over other lists would lose the digits of a list of small weights.
     for places in _equally_long_lists(np.append(first, len(values))):
-        sums[places] = np.cumsum(values[places], axis=-1)
+        sums[places] = np.cumsum(values[places], axis=1)
     return sums
 
 
 def descending(values: AnyArray, offsets: IntArray | None = None) -> tuple[IntArray, AnyArray]:
     """Order the items of each list from its highest value to its lowest."""
     if offsets is None or len(offsets) == 2:
-        return _descending_list(values)
-    matrix = _equally_long(values, offsets)
-    if matrix is not None and matrix.shape[1] < LONG:
-        order = np.argsort(matrix, axis=1)
-        order += offsets[:-1, np.newaxis]
-        order = order[:, ::-1].ravel()
-        return order, values[order]
-    order, ordered = np.arange(len(values)), values.copy()
-    for places in _equally_long_lists(offsets):
-        if isinstance(places, slice):
-            order[places], ordered[places] = _descending_list(values[places])
-            order[places] += places.start
-            continue
-        # Sorting equally long lists as a matrix is ten times faster than np.lexsort.
-        items = places[:, :1] + np.argsort(values[places], axis=1)[:, ::-1]
-        order[places], ordered[places] = items, values[items]
-    return order, ordered
-
-
-def _descending_list(values: AnyArray) -> tuple[IntArray, AnyArray]:
-    """Order one list; a long one by a sort of values with the place of the item as last bits."""
-    if values[:1] >= values[-1:] and np.all(values[1:] <= values[:-1]):
-        return np.arange(len(values)), values
-    if len(values) < LONG or values.dtype not in (np.float32, np.float64):
+        # Scores often come sorted.
+        if values[:1] >= values[-1:] and np.all(values[1:] <= values[:-1]):
+            return np.arange(len(values)), values
         order = np.argsort(values)[::-1]
-        return order, values[order]
-    bits = (len(values) - 1).bit_length()
-    lowest, highest = _integers(np.array([values.min(), values.max()]))
-    shift = max(0, (int(highest) - int(lowest)).bit_length() + bits - 64)
-    packed = np.empty(len(values), dtype=np.uint64)
-    for start in range(0, len(values), CHUNK):
-        code = packed[start : start + CHUNK]
-        np.subtract(highest, _integers(values[start : start + CHUNK]), out=code.view(np.int64))
-        code >>= np.uint64(shift)
-        code <<= np.uint64(bits)
-        code |= np.arange(start, start + len(code), dtype=np.uint64)
-    packed.sort()
-    packed &= np.uint64((1 << bits) - 1)
-    order = packed.view(np.int64)
-    ordered = values[order]
-    if not shift or _reorder_close(order, ordered, highest, shift):
-        return order, ordered
-    order = np.argsort(values)[::-1]
+    else:
+        order = np.arange(len(values))
+        for places in _equally_long_lists(offsets):
+            order[places] = places[:, :1] + np.argsort(values[places], axis=1)[:, ::-1]
     return order, values[order]
 
 
-def _integers(values: AnyArray) -> NDArray[np.int64]:
-    """Integers in the order of floating-point numbers, neighbours for neighbours."""
-    of_size = np.int32 if values.dtype.itemsize == 4 else np.int64
-    # Adding 0 makes one zero of both.
-    bits = (values + values.dtype.type(0.0)).view(of_size).astype(np.int64)
-    bits ^= (bits >> 63) & np.iinfo(of_size).max
-    return bits
-
-
-def _reorder_close(order: IntArray, ordered: AnyArray, highest: np.int64, shift: int) -> bool:
-    """Correct the order where codes were too short to tell values apart, if places are few."""
-    wrong = np.flatnonzero(ordered[1:] > ordered[:-1])
-    if len(wrong) == 0:
-        return True
-    if len(wrong) > 1000:
-        return False
-    code = np.subtract(highest, _integers(ordered)).view(np.uint64) >> np.uint64(shift)
-    for value in np.unique(code[wrong]):
-        places = slice(*np.searchsorted(code, [value, value + code.dtype.type(1)]))
-        inside = np.argsort(ordered[places])[::-1]
-        order[places], ordered[places] = order[places][inside], ordered[places][inside]
-    return True
-
-
-def sorted_descending(values: FloatArray, offsets: IntArray) -> FloatArray:
+def sorted_descending(values: AnyArray, offsets: IntArray) -> AnyArray:
     """Sort the values of each list from the highest to the lowest."""
-    if len(offsets) == 2:
-        return np.sort(values)[::-1]
-    if (matrix := _equally_long(values, offsets)) is not None:
-        return np.sort(matrix, axis=1)[:, ::-1].ravel()
-    ordered = values.copy()
-    for places in _equally_long_lists(offsets):
-        ordered[places] = np.sort(values[places], axis=-1)[..., ::-1]
-    return ordered
+    backwards = values[::-1].copy()
+    _sort_lists(backwards, (len(values) - offsets)[::-1])
+    return backwards[::-1]
 
 
-def _equally_long(values: FloatArray, offsets: IntArray) -> FloatArray | None:
-    """Values with one list in a row where all lists are equally long, else None."""
+def _sort_lists(values: AnyArray, offsets: IntArray) -> None:
+    """Sort the values of each list from the lowest to the highest, in place."""
     length = len(values) // (len(offsets) - 1)
-    if np.all(offsets[1:] - offsets[:-1] == length):
-        return values.reshape(-1, length)
-    return None
+    if np.all(np.diff(offsets) == length):
+        values.reshape(-1, length).sort(axis=1)
+        return
+    for places in _equally_long_lists(offsets):
+        values[places] = np.sort(values[places], axis=1)
 
 
-def _equally_long_lists(offsets: IntArray) -> Iterator[slice | IntArray]:
-    """Places of the lists of each length, of which there are at most sqrt(2 n).
+def _equally_long_lists(offsets: IntArray) -> Iterator[IntArray]:
+    """Places of the lists of each length above 1 as a table, one list in a row.
 
-    A table with one list in a row, or a slice of a list that is long or alone.
+    There are at most sqrt(2 n) lengths, and sorting a table is ten times faster than np.lexsort.
     """
     lengths = np.diff(offsets)
     by_length = np.argsort(lengths, kind="stable")
-    ordered = lengths[by_length]
-    cuts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    cuts = np.flatnonzero(np.diff(lengths[by_length])) + 1
     for lists in np.split(by_length, cuts):
-        first, length = offsets[lists], int(lengths[lists[0]])
-        if len(lists) == 1 or length >= LONG:
-            yield from (slice(start, start + length) for start in first.tolist())
-        elif length > 1:
-            yield first[:, np.newaxis] + np.arange(length)
+        if (length := int(lengths[lists[0]])) > 1:
+            yield offsets[lists][:, np.newaxis] + np.arange(length)
 
 
 def class_codes(
@@ -185,13 +119,7 @@ def class_codes(
     A sort of values is several times faster than one of indices.
     """
     marked = _marked(values, in_class)
-    if offsets is None or len(offsets) == 2:
-        marked.sort()
-    elif (matrix := _equally_long(marked, offsets)) is not None:
-        matrix.sort(axis=1)
-    else:
-        for places in _equally_long_lists(offsets):
-            marked[places] = np.sort(marked[places], axis=-1)
+    _sort_lists(marked, np.array([0, len(values)]) if offsets is None else offsets)
     return marked.view(_unsigned(marked))
 
 
@@ -271,10 +199,6 @@ T = TypeVar("T", bound=np.generic)
 # Places of blocks that are laid out at once.
 PLACES = 2**16
 
-# Places that a walk over them, one by one, gets through in some seconds.
-MOST_PLACES = 1e8
-
-
 @dataclass(frozen=True, eq=False)
 class TiedBlocks:
     """Blocks of equal scores, list by list, each from the top."""
@@ -298,17 +222,7 @@ class TiedBlocks:
 
     def sums(self, ordered: FloatArray) -> FloatArray:
         """Sum the values of each block, given in the order of the blocks."""
-        if self.untied:
-            return ordered
-        if 2 * len(self.starts) < len(ordered):
-            return np.add.reduceat(ordered, self.starts)
-        # Most blocks are single items, which take no sum.
-        sums, lengths = ordered[self.starts], self.lengths()
-        tied = np.flatnonzero(lengths > 1)
-        lengths = lengths[tied]
-        rows = ragged_ranges(self.starts[tied], lengths)
-        sums[tied] = np.add.reduceat(ordered[rows], np.cumsum(lengths) - lengths)
-        return sums
+        return np.add.reduceat(ordered, self.starts)
 
     @property
     def untied(self) -> bool:
@@ -430,11 +344,12 @@ def counted_blocks(
 
 
 def check_n_places(n_places: float) -> None:
-    """Refuse so many places that a walk over them would not end."""
-    if n_places > MOST_PLACES:
+    """Refuse so many places that a loop over them would take minutes."""
+    most = 1e8
+    if n_places > most:
         raise ValueError(
             f"sample_weight stands for {n_places:.3g} items that are looked at one by one, more "
-            f"than {MOST_PLACES:g}: pass weights of a smaller scale."
+            f"than {most:g}: pass weights of a smaller scale."
         )
 
 

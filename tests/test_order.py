@@ -247,38 +247,6 @@ def test_class_codes_order_as_the_values(name):
                     assert labels in (sorted(labels), sorted(labels)[::-1])
 
 
-def shapes(rng, n):
-    """Scores of which a packed sort has to tell more or fewer apart than its bits can."""
-    yield rng.normal(size=n)
-    yield rng.normal(size=n).astype(np.float32)
-    yield np.round(rng.normal(size=n), 1)
-    yield rng.choice([0.0, -0.0, np.inf, -np.inf, 1.0], n)
-    yield 1e6 + 1e-9 * rng.normal(size=n)
-    yield np.append(1e6 + 1e-9 * rng.normal(size=n - 1), 1e300)
-    # A few, and many, that only their last bits tell apart.
-    few = rng.normal(size=n)
-    few[:40] = 1.0 + np.spacing(1.0) * rng.integers(0, 3, 40)
-    yield few
-    yield np.append(1.0 + np.spacing(1.0) * rng.integers(0, 9, n - 2), [-1e300, 1e300])
-
-
-def test_long_lists_are_ordered_as_short_ones():
-    rng = np.random.default_rng(3)
-    n = 3 * _order.LONG
-    for score in shapes(rng, n):
-        for offsets in (
-            None,
-            np.array([0, 1, 4, _order.LONG + 9, n]),
-            np.arange(0, n + 1, n // 2),
-        ):
-            order, ordered = descending(score, offsets)
-            ends = [0, n] if offsets is None else offsets
-            for begin, end in itertools.pairwise(ends):
-                assert np.array_equal(np.sort(order[begin:end]), np.arange(begin, end))
-                assert np.array_equal(ordered[begin:end], np.sort(score[begin:end])[::-1])
-            assert np.array_equal(ordered, score[order])
-
-
 def test_joined_blocks_are_runs_of_blocks_of_one_class():
     rng = np.random.default_rng(4)
     for _ in range(100):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sklearn_rank import _order
-from sklearn_rank import _order as _blocks
 from sklearn_rank.metrics import _positional, _tied_sums
 from tests.catalogue import FUNCTIONS, METRICS, WAYS_IN
 
@@ -33,7 +32,6 @@ def all_long(monkeypatch):
     def enter():
         monkeypatch.setattr(_order, "LONG", 2)
         monkeypatch.setattr(_order, "CHUNK", 8)
-        monkeypatch.setattr(_blocks, "CHUNK", 8)
         monkeypatch.setattr(_positional, "LOOKED_AT", (3, None))
         monkeypatch.setattr(_tied_sums, "LONG", 2)
 
