@@ -46,6 +46,10 @@ def import_pandas(used_by: str, otherwise: str = "leave as_frame=False for NumPy
     return import_optional("pandas", used_by, f", or {otherwise}")
 
 
+def import_dask(module: str = "dask") -> Any:
+    return import_optional(module, "A dask collection")
+
+
 def lightgbm_aliases(lightgbm: Any) -> dict[str, list[str]]:
     """All names of each parameter of LightGBM, the first one included."""
     return dict(lightgbm.basic._ConfigAliases._get_all_param_aliases())

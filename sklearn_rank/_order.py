@@ -199,6 +199,7 @@ T = TypeVar("T", bound=np.generic)
 # Places of blocks that are laid out at once.
 PLACES = 2**16
 
+
 @dataclass(frozen=True, eq=False)
 class TiedBlocks:
     """Blocks of equal scores, list by list, each from the top."""

@@ -15,20 +15,8 @@ from typing import Any
 
 from sklearn.exceptions import DataConversionWarning
 
-from ._optional import import_optional
+from ._optional import import_dask
 from ._warn import warn
-
-# What needs dask, for the message where it is not installed.
-USED_BY = "A dask collection"
-
-# Seconds that each step of the search for a chunk that cannot be computed may take on a cluster.
-SEARCH_SECONDS = 60
-
-# Results that are merged by one task.
-MERGED = 8
-
-# Columns that keep two dimensions even if one of them is 1.
-WIDE = ("X",)
 
 
 def is_collection(value: Any) -> bool:
@@ -64,7 +52,7 @@ class Partitions:
     def map(
         self, function: Callable[..., Any], *arguments: Any, numbered: bool = False
     ) -> list[Any]:
-        delayed = import_optional("dask", USED_BY).delayed
+        delayed = import_dask().delayed
         run = delayed(_on_chunk, pure=False)
         names = tuple(self.columns)
         shared = [
@@ -86,7 +74,7 @@ class Partitions:
 
     def _run(self, method: str, *values: Any) -> tuple[Any, ...]:
         try:
-            return tuple(getattr(import_optional("dask", USED_BY), method)(*values))
+            return tuple(getattr(import_dask(), method)(*values))
         except Exception as error:
             # An engine that has lost its workers is not asked again.
             package = type(error).__module__.partition(".")[0]
@@ -100,7 +88,7 @@ class Partitions:
 
     def _first_unreadable(self) -> int | None:
         """Find the first chunk of which a column cannot be computed, by halves."""
-        dask = import_optional("dask", USED_BY)
+        dask = import_dask()
         discard = dask.delayed(_discard, pure=False)
         columns = [column for column in self.columns.values() if isinstance(column, list)]
         tasks = [discard(*(c[number] for c in columns)) for number in range(self.n_chunks)]
@@ -120,7 +108,7 @@ class Partitions:
         self, function: Callable[..., Any], names: Sequence[str], *arguments: Any
     ) -> Partitions:
         """Replace the columns by what a function makes of them."""
-        take = import_optional("dask", USED_BY).delayed(_column_of, pure=False)
+        take = import_dask().delayed(_column_of, pure=False)
         chunks = self.map(function, *arguments)
         columns = {name: [take(chunk, name) for chunk in chunks] for name in names}
         return Partitions(columns, self.n_chunks, self.lengths)
@@ -142,10 +130,10 @@ class Partitions:
 
 def tree_reduce(parts: Sequence[Any], merge: Callable[[list[Any]], Any]) -> Any:
     """Prepare to merge results in a tree, of which every level is in the order of the chunks."""
-    join = import_optional("dask", USED_BY).delayed(_merge_present, pure=False)
+    join, degree = import_dask().delayed(_merge_present, pure=False), 8
     level = list(parts)
     while True:
-        level = [join(merge, *level[i : i + MERGED]) for i in range(0, len(level), MERGED)]
+        level = [join(merge, *level[i : i + degree]) for i in range(0, len(level), degree)]
         if len(level) == 1:
             return level[0]
 
@@ -224,7 +212,7 @@ def _check_column(name: str, value: Any) -> Any:
     if value.ndim == 1:
         return value
     shape = value.shape
-    if name not in WIDE and shape[1] == 1:
+    if name != "X" and shape[1] == 1:
         warn(
             f"{name} is a column, in two dimensions, and was read as one dimension: pass a series,"
             f" or {name}[:, 0] of an array. (One list per row takes two columns or more.)",
@@ -253,7 +241,7 @@ def _delay_chunks(lazy: dict[str, Any]) -> dict[str, list[Any]]:
         if name not in frames
     }
     if frames:
-        joined = import_optional("dask.dataframe", USED_BY).map_partitions(
+        joined = import_dask("dask.dataframe").map_partitions(
             _pack,
             *frames.values(),
             meta=(None, "object"),
@@ -263,7 +251,7 @@ def _delay_chunks(lazy: dict[str, Any]) -> dict[str, list[Any]]:
         # Simplified as one expression, they read the columns that are used and share all else;
         # the further steps of the optimiser would join partitions.
         packs = joined.simplify().to_delayed(optimize_graph=False)
-        take = import_optional("dask", USED_BY).delayed(getitem, pure=False)
+        take = import_dask().delayed(getitem, pure=False)
         chunks |= {name: [take(pack, i) for pack in packs] for i, name in enumerate(frames)}
     return chunks
 
@@ -273,7 +261,7 @@ def _pack(*columns: Any) -> tuple[Any, ...]:
 
 
 def _cut(value: Any, lengths: tuple[int, ...]) -> list[Any]:
-    dask = import_optional("dask", USED_BY)
+    dask = import_dask()
     rows = getattr(value, "iloc", value)
     pieces, start = [], 0
     for length in lengths:
@@ -330,12 +318,11 @@ def _merge_present(merge: Callable[[list[Any]], Any], *parts: Any) -> Any:
 
 
 def _fails(tasks: list[Any]) -> bool:
-    """Whether tasks end in an error.
+    """Whether tasks end in an error; a TimeoutError after a minute on a cluster.
 
-    Workers of a cluster may ask each other without end for a value that one of them cannot read: a
-    TimeoutError there.
+    Its workers may ask each other without end for a value that one of them cannot read.
     """
-    dask = import_optional("dask", USED_BY)
+    dask = import_dask()
     # The scheduler of a client is a method of it.
     client = getattr(dask.base.get_scheduler(), "__self__", None)
     if client is None:
@@ -346,7 +333,7 @@ def _fails(tasks: list[Any]) -> bool:
         return False
     futures = client.compute(tasks)
     try:
-        import_optional("distributed", USED_BY).wait(futures, timeout=SEARCH_SECONDS)
+        import_dask("distributed").wait(futures, timeout=60)
     except TimeoutError:
         client.cancel(futures)
         raise

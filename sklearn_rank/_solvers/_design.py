@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack, solve_triangular
 
-from .._optional import import_optional
+from .._optional import import_dask
 from .._partitions import Partitions, in_chunk, tree_reduce
 from .._typing import FloatArray, IntArray
 
@@ -397,9 +397,6 @@ def view_design(X: Any, order: IntArray | None = None) -> Design:
     return ViewDesign(X, order)
 
 
-USED_BY = "A dask collection"
-
-
 class ChunkOfRows(NamedTuple):
     """A chunk that has rows."""
 
@@ -451,7 +448,7 @@ class ChunkedDesign(OrderedDesign):
         return as_design(stacked).rows(np.argsort(np.argsort(places, kind="stable")))
 
     def _by_part(self, product: str, *arguments: FloatArray) -> Iterable[Products]:
-        delayed = import_optional("dask", USED_BY).delayed
+        delayed = import_dask().delayed
         shared = [delayed(argument, traverse=False) for argument in (product, *arguments)]
         return self._compute(self._tasks(_product, lambda part: shared))
 
@@ -463,7 +460,7 @@ class ChunkedDesign(OrderedDesign):
 
     def _tasks(self, function: Callable[..., Any], arguments: Callable[[slice], Any]) -> list[Any]:
         """Prepare ``function(rows, *arguments(part))`` for each chunk, part its rows among all."""
-        delayed = import_optional("dask", USED_BY).delayed
+        delayed = import_dask().delayed
         run, tasks, start = delayed(in_chunk, pure=False), [], 0
         for chunk in self._chunks:
             part = slice(start, start + chunk.n_rows)
@@ -472,7 +469,7 @@ class ChunkedDesign(OrderedDesign):
         return tasks
 
     def _compute(self, tasks: list[Any]) -> tuple[Any, ...]:
-        config = import_optional("dask", USED_BY).config
+        config = import_dask().config
         # Factors of the rows are part of the tasks: the tasks are large, and that is known.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
             return self._partitions.compute(*tasks)

@@ -18,8 +18,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from .._lists import Lists, ScoredLists, group_scored_rows, refuse_single_rows
-from .._optional import import_optional
-from .._partitions import USED_BY, Partitions, aligned, is_collection, tree_reduce
+from .._optional import import_dask
+from .._partitions import Partitions, aligned, is_collection, tree_reduce
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import LARGEST_WEIGHT, CheckedRows, check_qid
 from .._warn import Message, collected, warn
@@ -533,7 +533,7 @@ class ListOfChunks:
     """The rows of one list, a table of those of each chunk, which stay where the chunks are."""
 
     def __init__(self, measure: Any, partitions: Partitions, pos_label: Any) -> None:
-        delayed = import_optional("dask", USED_BY).delayed
+        delayed = import_dask().delayed
         tasks = partitions.map(_read_chunk, _table_of, measure, pos_label, {}, numbered=True)
         chunk_tasks = partitions.persist(*tasks)
         samples = partitions.compute(*map(delayed(_sample, pure=False), chunk_tasks))
@@ -565,7 +565,7 @@ class ListOfChunks:
                 " round the scores, which creates ties, or pass y_true.compute() and"
                 " y_score.compute()."
             )
-        delayed = import_optional("dask", USED_BY).delayed
+        delayed = import_dask().delayed
         table_of = delayed(attrgetter("data"), pure=False)
         merged = tree_reduce([table_of(chunk) for chunk in self.chunks], ScoreTable.joined)
         if function is not None:
@@ -598,7 +598,7 @@ class ListOfChunks:
     def _evaluate(
         self, edges: AnyArray, opened: BoolArray, function: Callable[..., T], measure: Any
     ) -> tuple[ScoreTable, list[T]]:
-        delayed = import_optional("dask", USED_BY).delayed
+        delayed = import_dask().delayed
         where = delayed((edges, opened), traverse=False)
         how = delayed((function, measure is None or measure.is_mean_over_ties), traverse=False)
         split, take = delayed(_cut, pure=False), delayed(_piece, pure=False)

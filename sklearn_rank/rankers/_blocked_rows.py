@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from .._lists import Lists
-from .._optional import import_optional
+from .._optional import import_dask
 from .._partitions import Partitions, aligned, in_chunk, is_collection, tree_reduce
 from .._sklearn_compat import check_sample_weight
 from .._solvers import (
@@ -28,8 +28,6 @@ from .._solvers import (
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import missing_label, ravelled
 from ._base import forget
-
-USED_BY = "A dask collection"
 
 # Dtypes that solvers take without conversion; others are converted to the first.
 ROW_TYPES = (np.float64, np.float32)
@@ -130,9 +128,9 @@ def scores_by_blocks(estimator: Any, X: Any, score: Callable[[Any], FloatArray])
 
 def lazy_scores(partitions: Partitions, scores_of_chunk: Callable[..., FloatArray]) -> Any:
     """Scores of the chunks as one dask array. Shape (n_rows,)."""
-    array = import_optional("dask.array", USED_BY)
+    array = import_dask("dask.array")
     # Chunks without rows have the scores None.
-    as_array = import_optional("dask", USED_BY).delayed(
+    as_array = import_dask().delayed(
         lambda scores: np.empty(0) if scores is None else scores, pure=False
     )
     lengths = partitions.lengths or (np.nan,) * partitions.n_chunks
@@ -156,7 +154,7 @@ def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Block
 
 def _classes_of_chunks(partitions: Partitions, n_features: int) -> BlockedClasses:
     """Check chunks, where they are; keep them there if there is a cluster."""
-    dask = import_optional("dask", USED_BY)
+    dask = import_dask()
     checked = partitions.map(lambda columns: checked_chunk(columns["X"], n_features=n_features))
     if _has_cluster():
         checked = list(dask.persist(*checked))
@@ -296,19 +294,19 @@ class ChunkedLists(Parts):
 
     def summary(self, merge: Callable[[list[Any]], Any]) -> Any:
         """Merge the summaries of the chunks; None where no chunk has rows."""
-        read = import_optional("dask", USED_BY).delayed(getattr, pure=False)
+        read = import_dask().delayed(getattr, pure=False)
         summaries = [read(chunk, "summary", None) for chunk in self.chunks]
         (merged,) = self.partitions.compute(tree_reduce(summaries, merge))
         return merged
 
     def on(self, make: Callable[[Lists], Any], loss: Any) -> ChunkedLists:
-        delayed = import_optional("dask", USED_BY).delayed
+        delayed = import_dask().delayed
         prepare, shared = delayed(_prepare, pure=False), delayed(make, traverse=False)
         prepared = [prepare(number, chunk, shared) for number, chunk in enumerate(self.chunks)]
         return replace(self, loss=loss, prepared=persisted(prepared, self.exit_stack))
 
     def _sum(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        delayed = import_optional("dask", USED_BY).delayed
+        delayed = import_dask().delayed
         evaluate = delayed(_evaluate, pure=False)
         call = delayed(lambda items, loss: function(items, loss, *arguments), traverse=False)
         sums = [evaluate(chunk, call) for chunk in self.prepared or ()]
@@ -322,7 +320,7 @@ class _Persisted(list[Any]):
 
 def persisted(values: list[Any], exit_stack: ExitStack) -> list[Any]:
     """Compute values on the workers, and keep them there until ``exit_stack`` is closed."""
-    result = _Persisted(import_optional("dask", USED_BY).persist(*values))
+    result = _Persisted(import_dask().persist(*values))
     reference = ref(result)
 
     def release() -> None:
