@@ -196,8 +196,8 @@ def leading(
 T = TypeVar("T", bound=np.generic)
 
 
-# Places of blocks that are laid out at once.
-PLACES = 2**16
+# Places of blocks that are laid out at once, and of which a loop over them takes some seconds.
+PLACES, MOST_PLACES = 2**16, 1e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,11 +346,10 @@ def counted_blocks(
 
 def check_n_places(n_places: float) -> None:
     """Refuse so many places that a loop over them would take minutes."""
-    most = 1e8
-    if n_places > most:
+    if n_places > MOST_PLACES:
         raise ValueError(
             f"sample_weight stands for {n_places:.3g} items that are looked at one by one, more "
-            f"than {most:g}: pass weights of a smaller scale."
+            f"than {MOST_PLACES:g}: pass weights of a smaller scale."
         )
 
 
