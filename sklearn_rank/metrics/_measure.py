@@ -1110,25 +1110,7 @@ def _common(
     """
 
 
-_WEIGHTS = {
-    "real": """Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale
-    changes the value, and weights between 0 and 1 raise an error.""",
-    "whole": """Non-negative whole weights, read as repetitions: weight 2 counts an item twice.
-    The scale changes the value.""",
-    "relative": "Non-negative weights of the items. Only their proportions matter.",
-    "top": """Non-negative weights. If all are whole, they are repetitions, and n is their sum;
-    else only their proportions matter, and the top has its share of their sum.""",
-}
-_MISTAKES = {
-    "int": "is not a whole number",
-    "int | None": "is neither None nor a whole number",
-    "bool": "is neither True nor False",
-}
-# Cost of a measure whose notes do not state another.
-_COST = "The time is O(n log n), the memory O(n)."
 _COMMON = signature(_common).parameters
-_TEXT = cleandoc(_common.__doc__ or "")
-_OF_CALL = signature(Measure.__call__).parameters.keys()
 
 
 def function_of(measure: type[Measure]) -> Callable[[Function], Function]:
@@ -1142,8 +1124,15 @@ def function_of(measure: type[Measure]) -> Callable[[Function], Function]:
         @wraps(function)
         def completed(*args: Any, **options: Any) -> Value:
             function(*args, **options)  # an error if a required argument is missing
-            return evaluate(measure, *args, **options)
+            for name in options:
+                if name not in signed.__signature__.parameters:
+                    raise TypeError(
+                        f"{measure.function}() got an unexpected keyword argument {name!r}"
+                    )
+            parameters = {name: options.pop(name) for name in options.keys() - of_call}
+            return measure(**parameters)(*args, **options)
 
+        of_call = signature(Measure.__call__).parameters.keys()
         signed: Any = completed
         signed.__signature__ = _signature(function, measure)
         if function.__doc__:
@@ -1153,16 +1142,6 @@ def function_of(measure: type[Measure]) -> Callable[[Function], Function]:
         return signed
 
     return complete
-
-
-def evaluate(measure: type[Measure], y_true: Any, y_score: Any, **options: Any) -> Value:
-    """Value of the measure that the options set; those of its call are passed on to it."""
-    signed: Any = FUNCTIONS[measure]
-    for name in options:
-        if name not in signed.__signature__.parameters:
-            raise TypeError(f"{measure.function}() got an unexpected keyword argument {name!r}")
-    parameters = {name: options.pop(name) for name in options.keys() - _OF_CALL}
-    return measure(**parameters)(y_true, y_score, **options)
 
 
 def _signature(function: Function, measure: type[Measure]) -> Signature:
@@ -1190,7 +1169,7 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
     head, *parts = re.split(r"^(\w[\w ]+)\n-+\n", text, flags=re.MULTILINE)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     parameters = function.__signature__.parameters
-    entries = _entries(_TEXT.format_map(_phrases(measure)))
+    entries = _entries(cleandoc(_common.__doc__ or "").format_map(_phrases(measure)))
     for name, entry in _entries(sections.pop("Parameters", "")).items():
         typed, _, description = entry.partition("\n")
         if " : " not in typed:
@@ -1200,10 +1179,15 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
     conflicts = " or conflicts with ``convention``" if measure.conventions else ""
     lacks = ', or if a list is undefined\n    and ``undefined="raise"``' if may_lack else ""
     raises = {"ValueError": f"ValueError\n    If an argument is invalid{conflicts}{lacks}."}
+    mistake_of = {
+        "int": "is not a whole number",
+        "int | None": "is neither None nor a whole number",
+        "bool": "is neither True nor False",
+    }
     mistakes = [
-        f"``{name}`` {_MISTAKES[parameter.annotation]}"
+        f"``{name}`` {mistake_of[parameter.annotation]}"
         for name, parameter in parameters.items()
-        if name not in _COMMON and parameter.annotation in _MISTAKES
+        if name not in _COMMON and parameter.annotation in mistake_of
     ]
     warns = {}
     if measure._rounds_top:
@@ -1228,7 +1212,8 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
         if section:
             head += "\n".join([name, "-" * len(name), *section]) + "\n\n"
     if "time" not in sections.setdefault("Notes", ""):
-        sections["Notes"] = f"{sections['Notes'].rstrip()}\n{_COST}\n\n".lstrip()
+        cost = "The time is O(n log n), the memory O(n)."
+        sections["Notes"] = f"{sections['Notes'].rstrip()}\n{cost}\n\n".lstrip()
     for name in ("See Also", "Notes", "References", "Examples"):
         if name in sections:
             head += f"{name}\n{'-' * len(name)}\n{sections[name]}"
@@ -1243,6 +1228,15 @@ def _entries(section: str) -> dict[str, str]:
 def _phrases(measure: type[Measure]) -> dict[str, str]:
     """What the common parameters mean to the measure."""
     binary, conventions = measure.kind == "binary", measure.conventions
+    weights = {
+        "real": """Non-negative weights, read as repetitions: weight 2 counts an item twice. The
+    scale changes the value, and weights between 0 and 1 raise an error.""",
+        "whole": """Non-negative whole weights, read as repetitions: weight 2 counts an item
+    twice. The scale changes the value.""",
+        "relative": "Non-negative weights of the items. Only their proportions matter.",
+        "top": """Non-negative weights. If all are whole, they are repetitions, and n is their
+    sum; else only their proportions matter, and the top has its share of their sum.""",
+    }
     counts = measure.undefined_counts
     default = f'"{counts}"' if isinstance(counts, str) else f"{counts:g}"
     if conventions:
@@ -1267,7 +1261,7 @@ def _phrases(measure: type[Measure]) -> dict[str, str]:
         )
     return {
         "labels": labels,
-        "weights": _WEIGHTS.get("top" if measure._rounds_top else str(measure.weights), ""),
+        "weights": weights.get("top" if measure._rounds_top else str(measure.weights), ""),
         "undefined": undefined,
         "pos_label": (
             "Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}."
