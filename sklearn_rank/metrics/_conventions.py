@@ -83,22 +83,23 @@ class Rules:
 # More than a half is relevant.
 HALF = float(np.nextafter(0.5, 1.0))
 
-_RANX = Rules(ties="refused", undefined=0.0, relevant=1.0, chosen=("rel",), knows_judgments=True)
-_SYSTEMS = {
-    "catboost": Rules(ties="worst", undefined=0.0, relevant=HALF, chosen=("rel",)),
-    "gdeval": Rules(ties="refused", max_grade=4.0, knows_judgments=True),
-    "letor": Rules(ties="rows", undefined=0.0, relevant=1.0),
-    "lightgbm": Rules(ties="rows", undefined=1.0),
-    "ranx": _RANX,
-    "rdkit": Rules(ties="rows", undefined=0.0),
-    "trec_eval": replace(_RANX, single_precision=True),
-    "xgboost": Rules(ties="rows", undefined=1.0, single_precision=True),
-}
-
 
 def rules_of(**systems: dict[str, Any]) -> Mapping[str, Rules]:
     """Rules of some systems for a measure, by what differs from those for other measures."""
-    rules = {name: replace(_SYSTEMS.get(name, Rules()), **own) for name, own in systems.items()}
+    ranx = Rules(
+        ties="refused", undefined=0.0, relevant=1.0, chosen=("rel",), knows_judgments=True
+    )
+    usual = {
+        "catboost": Rules(ties="worst", undefined=0.0, relevant=HALF, chosen=("rel",)),
+        "gdeval": Rules(ties="refused", max_grade=4.0, knows_judgments=True),
+        "letor": Rules(ties="rows", undefined=0.0, relevant=1.0),
+        "lightgbm": Rules(ties="rows", undefined=1.0),
+        "ranx": ranx,
+        "rdkit": Rules(ties="rows", undefined=0.0),
+        "trec_eval": replace(ranx, single_precision=True),
+        "xgboost": Rules(ties="rows", undefined=1.0, single_precision=True),
+    }
+    rules = {name: replace(usual.get(name, Rules()), **own) for name, own in systems.items()}
     return MappingProxyType(rules)
 
 

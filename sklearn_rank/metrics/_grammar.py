@@ -18,36 +18,11 @@ from .._validation import check_choice, check_flag, is_number
 from ._conventions import PositionalForm
 from ._influence import ClassInfluence
 from ._linear_rank import LinearRankMeasure
-from ._measure import FUNCTIONS, Measure, Undefined
+from ._measure import FUNCTIONS, ROUNDING, Measure, Undefined
 from ._score_generating import ScoreGeneratingFunction
 
 # Types that are accepted as a measure.
 MeasureLike: TypeAlias = str | Measure | ScoreGeneratingFunction | Callable[..., Any]
-
-
-# The smallest relevant grade, after the name of a measure of two classes.
-_LEVEL = re.compile(r"(?P<name>.*)\(rel>=(?P<rel>-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?)\)")
-
-# Aliases of measures; a measure shows its own name, not the alias.
-_ALIASES = {
-    "average_precision": "ap",
-    "hit_rate": "success",
-    "kendall": "tau_b",
-    "mrr": "rr",
-    "roc_auc": "auc",
-}
-
-# Names that raise an error, with the function of the measure that they mean.
-_SPELLINGS = {
-    "auc_score": "roc_auc_score",
-    "auroc": "roc_auc_score",
-    "kendalltau": "tau_b_score",
-    "map": "average_precision_score",
-    "pr_auc": "average_precision_score",
-    "precision": "precision_at_k_score",
-    "recall": "recall_at_k_score",
-    "spearmanr": "spearman_score",
-}
 
 
 def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
@@ -154,15 +129,25 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
 
 
 def _parse_name(name: str, parameters: dict[str, Any]) -> Measure:
-    if (level := _LEVEL.fullmatch(name)) is not None:
+    # The smallest relevant grade may follow.
+    pattern = r"(?P<name>.*)\(rel>=(?P<rel>-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?)\)"
+    if (level := re.fullmatch(pattern, name)) is not None:
         if "rel" in parameters:
             raise TypeError(
                 f"rel={parameters['rel']!r} is already set by the name {name!r}: leave out one of"
                 " the two."
             )
         return _parse_name(level["name"], {**parameters, "rel": float(level["rel"])})
+    # A measure shows its own name, not the alias.
+    aliases = {
+        "average_precision": "ap",
+        "hit_rate": "success",
+        "kendall": "tau_b",
+        "mrr": "rr",
+        "roc_auc": "auc",
+    }
     text, (bare, *at_number) = name, name.partition("@")
-    name = "".join([_ALIASES.get(bare, bare), *at_number])
+    name = "".join([aliases.get(bare, bare), *at_number])
     for measure in _named_measures():
         number = measure._number
         if name == measure.stem and (number is None or number.optional):
@@ -182,8 +167,18 @@ def _parse_name(name: str, parameters: dict[str, Any]) -> Measure:
                     " leave out one of the two."
                 )
             return _build_measure(measure, {**settings, **parameters})
+    spellings = {
+        "auc_score": "roc_auc_score",
+        "auroc": "roc_auc_score",
+        "kendalltau": "tau_b_score",
+        "map": "average_precision_score",
+        "pr_auc": "average_precision_score",
+        "precision": "precision_at_k_score",
+        "recall": "recall_at_k_score",
+        "spearmanr": "spearman_score",
+    }
     names = get_measure_names()
-    function = _SPELLINGS.get(name.lower(), name.lower())
+    function = spellings.get(name.lower(), name.lower())
     close = get_close_matches(name.lower(), names, n=1)
     for measure in _named_measures():
         if function and function in (measure.function, measure.function.rpartition("_")[0]):
@@ -256,10 +251,6 @@ def get_measure_names() -> list[str]:
     ['accuracy_loss@top0.05', 'ap', 'ap@10']
     """
     return sorted({name for measure in _named_measures() for name in _examples(measure)})
-
-
-# A value beyond the range by less than this share of it is beyond by rounding.
-ROUNDING = 1e-9
 
 
 def make_measure(

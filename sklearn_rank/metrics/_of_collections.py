@@ -110,10 +110,6 @@ def _shape(values: Any) -> tuple[int, ...]:
         return (-1,)
 
 
-# Rows among which equal ones are not looked for.
-FEW = 2**16
-
-
 @dataclass(frozen=True, eq=False)
 class KeptValues:
     ids: AnyArray  # (n_queries,)
@@ -262,7 +258,7 @@ class KeptRows:
     def _keep(self, part: ScoredLists) -> None:
         self._parts.append(part)
         self._n_waiting += len(part.labels)
-        if self.distinct and self._n_waiting > max(FEW, 4 * self._n_known):
+        if self.distinct and self._n_waiting > 4 * self._n_known:
             known, new = self._parts[: self._n_known > 0], self._parts[self._n_known > 0 :]
             # New rows without weights are sorted faster alone.
             known.append(ScoreTable.joined(new).condensed())

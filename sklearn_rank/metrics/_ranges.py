@@ -68,11 +68,6 @@ class SingleWeights:
         )
 
 
-# One of so many scores, as a power of 2, is looked at for how many are equal.
-SAMPLED_BITS = 10
-HASH = {4: np.uint32(0x9E3779B1), 8: np.uint64(0x9E3779B97F4A7C15)}  # Odd, by bytes of a score
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoreTable(ScoredLists):
     """One list in any order, whose rows may stand for several of the same score and label.
@@ -160,21 +155,19 @@ class ScoreTable(ScoredLists):
 
     def condensed(self) -> ScoreTable:
         """Make one of equal rows if that leaves about half of them or fewer."""
-        # All rows of a score are in a sample of hashes, or none.
-        sample = [_sampled(self.score[part]) for part in parts_of(len(self))]
-        n_distinct = len(np.unique(np.concatenate(sample))) << SAMPLED_BITS
+        # One of 2**bits hashes is looked at: all rows of a score are in the sample, or none.
+        sample, bits = [], max(len(self).bit_length() - 12, 1)
+        for part in parts_of(len(self)):
+            hashes = (self.score[part] + 0.0).astype(np.float64).view(np.uint64)
+            hashes *= np.uint64(0x9E3779B97F4A7C15)
+            sample.append(hashes[hashes >> np.uint64(64 - bits) == 0])
+        n_distinct = len(np.unique(np.concatenate(sample))) << bits
         return self.distinct() if n_distinct <= len(self) / 2 else self
 
 
 def parts_of(n: int) -> list[slice]:
     """Parts of rows that are worked on at once: what lies between two steps stays in the cache."""
     return [slice(start, start + CHUNK) for start in range(0, n, CHUNK)]
-
-
-def _sampled(score: AnyArray) -> Any:
-    bits: Any = (score + 0).view(f"u{score.itemsize}")  # of one zero for both
-    bits *= HASH[bits.itemsize]
-    return bits[bits >> (8 * bits.itemsize - SAMPLED_BITS) == 0]
 
 
 def join_columns(parts: Sequence[ScoredLists]) -> tuple[AnyArray, AnyArray, Any]:

@@ -12,8 +12,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import (
     Accumulator,
-    _of_collections,
-    _ranges,
     get_measure,
     make_measure,
 )
@@ -166,8 +164,6 @@ def test_many_small_updates(name):
 def test_equal_rows_are_kept_once_and_are_seldom_looked_for(monkeypatch):
     looked = []
     found = ScoreTable.condensed
-    monkeypatch.setattr(_of_collections, "FEW", 64)
-    monkeypatch.setattr(_ranges, "SAMPLED_BITS", 2)
     monkeypatch.setattr(ScoreTable, "condensed", lambda *given: looked.append(0) or found(*given))
     rng = np.random.default_rng(0)
     distinct, tied = Accumulator("auc"), Accumulator("auc")
