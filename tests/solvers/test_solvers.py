@@ -71,7 +71,7 @@ def test_a_tolerance_of_1e_10_is_reached(solver):
     check(problem, SOLVERS[solver](problem, problem.pivots, tol=1e-10), 1e-10)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_scales_of_the_features(scale, solver):
     # Features times s with costs divided by s^2 are the same problem with weights divided by s.
     X, y = rows(3)
@@ -112,7 +112,7 @@ def test_the_origin_of_the_features_does_not_matter(solver):
         )
 
 
-@pytest.mark.parametrize("d", [3, 20, 50])
+@pytest.mark.parametrize("d", [3, 50])
 def test_sparse_is_dense(d, solver):
     rng = np.random.default_rng(6)
     X, y = rows(6, 40, d)
@@ -172,6 +172,7 @@ def test_an_impossible_tolerance_ends(solver):
     assert np.all(solutions.relative_gap <= 1e-12)
 
 
+@pytest.mark.slow
 @ways
 def test_a_solve_that_fails_returns_the_best_that_it_met(way, monkeypatch):
     monkeypatch.setattr(_optional, "WORTH", WORTH[way])
