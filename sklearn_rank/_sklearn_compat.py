@@ -10,7 +10,6 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _cached_call as cached_call
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing as rows_at
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
@@ -106,3 +105,10 @@ class BlockProgress:
 
     def fit_done(self) -> None:
         self.context.call_on_fit_task_end(**self.data, reconstruction_attributes={})
+
+
+def is_search(estimator: Any) -> bool:
+    """Whether an estimator searches over the parameters of another."""
+    from sklearn.model_selection._search import BaseSearchCV  # which measures do without
+
+    return isinstance(estimator, BaseSearchCV)

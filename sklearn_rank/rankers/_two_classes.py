@@ -24,11 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 from .._order import merge_rounded, top_mass, top_threshold
 from .._partitions import is_collection
 from .._sklearn_compat import (
-    BaseSearchCV,
     CallbackSupportMixin,
     StrOptions,
     check_sample_weight,
     fit_context,
+    is_search,
     rows_at,
     with_callbacks,
 )
@@ -335,7 +335,7 @@ def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
     if getattr(estimator, "steps", None):
         name, last = estimator.steps[-1]
         return f"{name}__{weight_argument(last, regressors=regressors)}"
-    if isinstance(estimator, BaseSearchCV):
+    if is_search(estimator):
         return weight_argument(estimator.estimator, regressors=regressors)
     parameters = signature(estimator.fit).parameters
     # Ensembles pass on all arguments.
