@@ -107,7 +107,7 @@ def searches(X, y, selections):
 
     grid = {"C": np.logspace(-3, -1, 5), "selection": selections, "tau": (0.025, 0.05, 0.1)}
     search = AccuracyAtTopRankerCV(
-        0.05, Cs=grid["C"], selections=selections, taus=list(grid["tau"])
+        0.05, param_grid={"C": grid["C"], "selection": selections, "tau": list(grid["tau"])}
     )
     seconds, search = timed(search.fit, X, y)
     scorer = get_scorer("smoothed_precision@top0.05")

@@ -143,7 +143,7 @@ def test_threads_within_a_fit_are_not_those_of_the_cluster(on_dask):
 def of_two_classes():
     X, y = classes(70)
     return [
-        AccuracyAtTopRankerCV(tau=0.1, Cs=[0.01, 0.1], cv=2),
+        AccuracyAtTopRankerCV(tau=0.1, param_grid={"C": [0.01, 0.1]}, cv=2),
         TopFocusedRanker(LogisticRegression(), cv=3),
     ], (X, y, {})
 

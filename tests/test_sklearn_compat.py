@@ -74,7 +74,9 @@ def test_a_callback_sees_each_block(n_jobs, solver):
 def test_a_search_reports_the_blocks_of_all_folds():
     X, y = data()
     recorder = Recorder()
-    search = AccuracyAtTopRankerCV(tau=0.2, Cs=[0.01, 0.1, 1.0], cv=2, selections=["average"])
+    search = AccuracyAtTopRankerCV(
+        0.2, param_grid={"C": [0.01, 0.1, 1.0], "selection": ["average"]}, cv=2
+    )
     search.set_callbacks(recorder).fit(X, y)
     blocks = [call for call in recorder.calls if call[:2] == ("begin", "block")]
     of_half = -(-len(y) // 2 // 64)

@@ -41,8 +41,10 @@ OF_CLASSES = {
     ),
     "AccuracyAtTopRanker refine": AccuracyAtTopRanker(tau=0.2, selection="refine"),
     "AccuracyAtTopRanker rbf": AccuracyAtTopRanker(tau=0.2, kernel="rbf"),
-    "AccuracyAtTopRanker poly": AccuracyAtTopRanker(tau=0.2, kernel="poly", degree=2),
-    "AccuracyAtTopRankerCV": AccuracyAtTopRankerCV(tau=0.2, Cs=[0.01, 1.0], cv=3),
+    "AccuracyAtTopRanker poly": AccuracyAtTopRanker(
+        tau=0.2, kernel="poly", kernel_params={"degree": 2}
+    ),
+    "AccuracyAtTopRankerCV": AccuracyAtTopRankerCV(tau=0.2, param_grid={"C": [0.01, 1.0]}, cv=3),
     "PNormPushRanker": PNormPushRanker(C=100.0),
     "PNormPushRanker rbf": PNormPushRanker(p=2.5, loss="logistic", kernel="rbf", C=100.0),
     "RankBoostRanker": RankBoostRanker(10),
@@ -298,7 +300,9 @@ def other_cases():
                 name = f"rankers AccuracyAtTopRanker {selection}, {quantile}, {weight}"
                 yield name, partial(used, ranker, i.X, {"y": i.y})
     for rule in ("best", "one_se", "unknown"):
-        ranker = AccuracyAtTopRankerCV(0.2, Cs=[0.01, 1.0], cv=3, rule=rule, taus=[0.1, 0.2])
+        ranker = AccuracyAtTopRankerCV(
+            0.2, param_grid={"C": [0.01, 1.0], "tau": [0.1, 0.2]}, cv=3, rule=rule
+        )
         yield f"rankers AccuracyAtTopRankerCV {rule}", partial(used, ranker, i.X, {"y": i.y})
     yield (
         "rankers AccuracyAtTopRanker.margin_bound",

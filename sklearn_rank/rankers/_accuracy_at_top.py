@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from inspect import signature
 from itertools import product
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._order import top_mass
 from .._sklearn_compat import (
     BaseScorer,
-    Interval,
     StrOptions,
     check_sample_weight,
     fit_context,
@@ -321,15 +319,10 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         Kernel, positive semidefinite. "precomputed" takes matrices in place of rows: K(X, X) in
         ``fit``, K(X_new, X) after it. A callable takes two rows and returns a number.
-    gamma : float or None, default=None
-        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
-        coef0)^degree``. None is ``1 / n_features``.
-    degree : float, default=3
-        Degree of the "poly" kernel.
-    coef0 : float, default=1
-        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
-        Keyword arguments of a callable kernel.
+        Parameters of the kernel: ``gamma`` (1 / n_features) of "rbf", ``exp(-gamma |x - z|^2)``;
+        ``gamma``, ``degree`` (3) and ``coef0`` (1) of "poly", ``(gamma x.z + coef0)^degree``;
+        keyword arguments of a callable kernel.
     selection : {"average", "closest", "objective", "refine"}, default="average"
         How the solution is selected among the candidates. ``"closest"`` is the paper's rule; ties
         (distances within ``tol`` of a margin) go to the smaller objective. ``"average"`` takes the
@@ -479,9 +472,6 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         class_weight="balanced",
         quantile="sample",
         kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
         kernel_params=None,
         selection="average",
         solver="auto",
@@ -636,13 +626,10 @@ DIGITS = 12
 TopGrid: TypeAlias = dict[str, Sequence[Any]]
 
 # Parameters by which a fitted ranker scores rows and is evaluated.
-OF_SCORES = ("tau", "kernel", "gamma", "degree", "coef0", "kernel_params")
+OF_SCORES = ("tau", "kernel", "kernel_params")
 
 
 FOLDS = 5
-
-# Exponents of 10 of the smallest and greatest C, if ``Cs`` is a number.
-C_RANGE = (-4, 0)
 
 
 class AccuracyAtTopRankerCV(AccuracyAtTopBase):
@@ -650,25 +637,20 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
 
     The convex problems of :class:`AccuracyAtTopRanker` depend on ``C`` alone: their solutions
     serve every share of the top, every selection and both quantiles. A search over all four
-    parameters costs one fit for each value of ``Cs`` in each fold, and one final fit to all rows.
+    parameters costs one fit for each value of ``C`` in each fold, and one final fit to all rows.
 
     Parameters
     ----------
     tau : float, default=0.05
         Share of the rows that form the top of the list, in (0, 1). ``scoring=None`` and the
         threshold use it.
-    Cs : int or array-like of shape (n_Cs,), default=5
-        Values of ``C`` to try, positive. An int is the number of values, logarithmically spaced
-        from 1e-4 to 1. With ``class_weight="pairs"`` costs are greater by a factor of about the
-        number of rows of a class, so the values should be smaller.
-    selections : sequence of {"average", "closest", "objective", "refine"}, \
-            default=("average", "closest")
-        Selection rules to try. "refine" takes far longer than the others.
-    quantiles : sequence of {"sample", "pairs"}, default=("sample",)
-        Values of ``quantile`` to try; see :class:`AccuracyAtTopRanker`.
-    taus : array-like of shape (n_taus,) or None, default=None
-        Shares of the top to train for, in (0, 1). None is ``tau`` alone. A ranker trained for
-        another share can be better at ``tau``.
+    param_grid : dict or None, default=None
+        Values of parameters of :class:`AccuracyAtTopRanker` to try, in all combinations. ``"C"``:
+        by default 1e-4, 1e-3, 0.01, 0.1 and 1; with ``class_weight="pairs"`` costs are greater by
+        a factor of about the number of rows of a class, so the values should be smaller.
+        ``"selection"``: by default "average" and "closest"; "refine" takes far longer.
+        ``"quantile"``: by default "sample". ``"tau"``, shares of the top to train for: by default
+        ``tau``; a ranker trained for another share can be better at ``tau``.
     cv : int, splitter, iterable or None, default=None
         Folds. An int is the number of stratified folds without shuffling; None is 5, or fewer if a
         class has fewer rows. An iterable yields pairs of training and test indices.
@@ -681,7 +663,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         "best" takes the greatest mean score over the folds. "one_standard_error" takes the
         smallest ``C`` that is within one standard error of the greatest mean for some value of the
         other parameters, and the best of these values at that ``C``. Ties go to the smaller ``C``,
-        then to the first value in ``quantiles``, ``selections`` and ``taus``.
+        then to the first "quantile", "selection" and "tau" of the grid.
     pos_label : int, float, bool, str or None, default=None
         The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
         otherwise the greater label, with a warning.
@@ -689,15 +671,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         Factor on ``C`` for each class, as for :class:`AccuracyAtTopRanker`.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the rows.
-    gamma : float or None, default=None
-        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
-        coef0)^degree``. None is ``1 / n_features``.
-    degree : float, default=3
-        Degree of the "poly" kernel.
-    coef0 : float, default=1
-        Constant term of the "poly" kernel.
     kernel_params : dict or None, default=None
-        Keyword arguments of a callable kernel.
+        Parameters of the kernel, as for :class:`AccuracyAtTopRanker`.
     solver : {"auto", "newton", "cvxpy"}, default="auto"
         As for :class:`AccuracyAtTopRanker`.
     tol : float, default=1e-6
@@ -721,7 +696,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     quantile_of_ : str
         The ``quantile`` that was chosen.
     tau_ : float
-        The share of ``taus`` that was chosen, for which the ranker is trained.
+        The share that was chosen, for which the ranker is trained.
     best_params_ : dict
         The four chosen values, by their parameter names in :class:`AccuracyAtTopRanker`.
     best_index_ : int
@@ -786,8 +761,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     metadata routing enabled, the default scorer uses the weights, and scorers that are passed get
     what they request. ``groups`` are passed to the splitter.
 
-    The time is that of ``len(Cs)`` fits of :class:`AccuracyAtTopRanker` for each fold and one
-    more. The memory is that of one fit, plus a few numbers for each candidate and each pair of a
+    The time is that of one fit of :class:`AccuracyAtTopRanker` for each fold and C, and one more.
+    The memory is that of one fit, plus a few numbers for each candidate and each pair of a
     quantile and a share.
 
     References
@@ -803,7 +778,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     >>> from sklearn_rank.datasets import load_ionosphere
     >>> from sklearn_rank.metrics import precision_at_top_score
     >>> X, y = load_ionosphere(return_X_y=True)
-    >>> search = AccuracyAtTopRankerCV(tau=0.1, taus=[0.1, 0.2], cv=3)
+    >>> search = AccuracyAtTopRankerCV(0.1, param_grid={"tau": [0.1, 0.2]}, cv=3)
     >>> model = make_pipeline(StandardScaler(), search).fit(X[::2], y[::2])
     >>> search.scores_.shape
     (3, 5, 1, 2, 2)
@@ -812,10 +787,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     """
 
     _parameter_constraints = {
-        "Cs": [Interval(Integral, 1, 1000, closed="both"), "array-like"],
-        "selections": ["array-like"],
-        "quantiles": ["array-like"],
-        "taus": ["array-like", None],
+        "param_grid": [dict, None],
         "scoring": [str, callable, None],
         "rule": [StrOptions({"best", "one_standard_error"})],
     }
@@ -824,19 +796,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         self,
         tau=0.05,
         *,
-        Cs=5,
-        selections=("average", "closest"),
-        quantiles=("sample",),
-        taus=None,
+        param_grid=None,
         cv=None,
         scoring=None,
         rule="best",
         pos_label=None,
         class_weight="balanced",
         kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
         kernel_params=None,
         solver="auto",
         tol=1e-6,
@@ -920,27 +886,29 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         return self
 
     def _grid(self) -> TopGrid:
-        if isinstance(self.Cs, Integral):
-            costs = np.logspace(*C_RANGE, int(self.Cs))
-        else:
-            values = np.atleast_1d(np.asarray(self.Cs, dtype=object))
-            costs = np.unique([check_number("Cs", C, 0.0, closed="neither") for C in values])
-        taus = (self.tau,) if self.taus is None else self.taus
-        for name, choices in (("quantiles", QUANTILES), ("selections", SELECTIONS)):
-            for value in getattr(self, name):
-                check_choice(name, value, choices)
-        grid: TopGrid = {
-            "C": costs.tolist(),
-            "quantile": tuple(self.quantiles),
-            "selection": tuple(self.selections),
-            "tau": [check_share("taus", tau) for tau in taus],
+        given: TopGrid = {
+            "C": np.logspace(-4, 0, 5),
+            "quantile": ["sample"],
+            "selection": ["average", "closest"],
+            "tau": [self.tau],
         }
-        if not all(map(len, grid.values())):
+        for name in self.param_grid or {}:
+            check_choice("param_grid", name, tuple(given))
+        given |= self.param_grid or {}
+        grid: TopGrid = {
+            name: np.atleast_1d(np.asarray(values, dtype=object)).tolist()
+            for name, values in given.items()
+        }
+        if not all(grid.values()):
             raise ValueError(
-                "Cs, quantiles, selections and taus must each contain at least one value; one "
-                "of them is empty."
+                f"param_grid={self.param_grid!r} must give each parameter at least one value."
             )
-        return grid
+        for name, choices in (("quantile", QUANTILES), ("selection", SELECTIONS)):
+            for value in grid[name]:
+                check_choice(name, value, choices)
+        costs = [check_number("C", C, 0.0, closed="neither") for C in grid["C"]]
+        taus = [check_share("tau", tau) for tau in grid["tau"]]
+        return grid | {"C": np.unique(costs).tolist(), "tau": taus}
 
     def _scorer(self, pos_label: Any = None) -> Any:
         scoring = self.scoring
@@ -1094,7 +1062,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                 n_iter=max(int(values.n_iter.max()) for values in solved),
                 max_iter=self.max_iter,
                 tol=self.tol,
-                regularise="leave out the largest of Cs",
+                regularise="leave out the largest C",
                 problems=f"{missed} of {sum(len(v.converged) for v in solved)} problems in folds",
             )
         return scores

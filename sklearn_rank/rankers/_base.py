@@ -260,13 +260,10 @@ def check_columns(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bo
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "C": [Interval(Real, 0, None, closed="neither")],
     "alpha": [Interval(Real, 0, None, closed="left"), str],
-    "coef0": [Interval(Real, None, None, closed="neither")],
     "cv": ["cv_object"],
-    "degree": [Interval(Real, 1, None, closed="left")],
     "early_stopping": ["boolean"],
     "eta": [Interval(Real, 0, None, closed="neither"), None],
     "fit_intercept": ["boolean"],
-    "gamma": [Interval(Real, 0, None, closed="neither"), None],
     "kernel_params": [dict, None],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "n_estimators": [Interval(Integral, 1, None, closed="left")],

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.special import logit
 from sklearn import config_context
 from sklearn.base import ClassifierMixin, clone, is_classifier, is_regressor
-from sklearn.metrics.pairwise import KERNEL_PARAMS, pairwise_kernels
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils.class_weight import compute_class_weight
@@ -680,9 +680,7 @@ MOST_AT_ONCE = 2**30
 class KernelMap:
     def __init__(self, estimator: Any) -> None:
         self.kernel = estimator.kernel
-        names = () if callable(self.kernel) else KERNEL_PARAMS.get(self.kernel, ())
-        own = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
-        self.params: dict[str, Any] = own or dict(estimator.kernel_params or {})
+        self.params: dict[str, Any] = dict(estimator.kernel_params or {})
 
     @property
     def is_precomputed(self) -> bool:

@@ -43,7 +43,7 @@ MEANT = [
     (RankStatisticRanker(random_state=0), 200, 60),
     (AccuracyAtTopRanker(tau=0.1, C=0.1), 200, 40),
     (AccuracyAtTopRanker(tau=0.1, C=0.1, kernel="rbf"), 200, 5),
-    (AccuracyAtTopRankerCV(tau=0.1, Cs=[0.1], cv=2), 300, 5),
+    (AccuracyAtTopRankerCV(tau=0.1, param_grid={"C": [0.1]}, cv=2), 300, 5),
 ]
 
 

@@ -78,7 +78,7 @@ TRANSFORMERS = [QueryNormalizer()]
 # scikit-learn's checks fit each estimator some hundred times: those that fit others, or a path of
 # penalties, take few.
 FOR_CHECKS = {
-    "AccuracyAtTopRankerCV": {"Cs": 2, "cv": 2},
+    "AccuracyAtTopRankerCV": {"param_grid": {"C": [1e-4, 1.0]}, "cv": 2},
     "GroupRankerAdapter": {"estimator": LGBMRanker(n_estimators=2, n_jobs=1, verbosity=-1)},
     "RankBoostRanker": {"n_estimators": 10},
     "RankEnsemble": {

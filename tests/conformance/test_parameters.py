@@ -70,7 +70,7 @@ def test_odd_numbers(ranker, name):
         except ValueError as error:
             assert name in str(error), value  # noqa: PT017
         else:
-            # Cs may be one array; a string may be a name.
+            # An array may be a value of several; a string may be a name.
             refused = [one for one in NO_NUMBERS if not isinstance(one, str | np.ndarray)]
             assert not any(value is one for one in refused)
             assert np.isfinite(scores).all(), value

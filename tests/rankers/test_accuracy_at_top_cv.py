@@ -45,14 +45,12 @@ def data(n=72, d=3, seed=0):
     return rng.normal(size=(n, d)) + 0.6 * y[:, None], y
 
 
-def search(**parameters):
+def search(grid=None, **parameters):
     return AccuracyAtTopRankerCV(
         **{
             "tau": 0.1,
-            "Cs": SETTINGS["C"],
-            "quantiles": SETTINGS["quantile"],
-            "selections": SETTINGS["selection"],
             "cv": 3,
+            "param_grid": SETTINGS | (grid or {}),
         }
         | parameters
     )
@@ -102,7 +100,11 @@ def assert_same_search(found, grid, X):
     [
         {},
         {"class_weight": "pairs"},
-        {"class_weight": {0: 1.0, 1: 3.0}, "kernel": "poly", "degree": 2, "gamma": 0.5},
+        {
+            "class_weight": {0: 1.0, 1: 3.0},
+            "kernel": "poly",
+            "kernel_params": {"degree": 2, "gamma": 0.5},
+        },
         {"pos_label": 0},
     ],
     ids=shown,
@@ -111,7 +113,7 @@ def test_as_a_grid_search(parameters):
     X, y = data()
     few = {"C": [0.01, 0.1], "quantile": ["pairs"], "selection": ["average", "objective"]}
     settings = few if parameters else SETTINGS
-    found = search(quantiles=settings["quantile"], selections=settings["selection"], **parameters)
+    found = search(settings, **parameters)
     assert_same_search(found.fit(X, y), by_grid(X, y, settings=settings, **parameters), X)
 
 
@@ -137,7 +139,7 @@ def test_by_any_scorer(scoring):
     known = known and not isinstance(scoring, Exponential)
     few = {"C": [0.01, 0.1], "quantile": ["sample"], "selection": ["average", "closest"]}
     grid = by_grid(X, y, scoring=scoring if known else get_scorer(scoring), settings=few)
-    found = search(quantiles=["sample"], selections=few["selection"], scoring=scoring).fit(X, y)
+    found = search(few, scoring=scoring).fit(X, y)
     assert_same_search(found, grid, X)
     assert found.score(X, y) == pytest.approx(grid.score(X, y), abs=1e-12)
 
@@ -153,7 +155,7 @@ def test_sparse_rows_and_kernels_that_are_computed():
     np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-12)
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-6)
     K = rbf_kernel(X, gamma=1 / 3)
-    computed = search(quantiles=["pairs"], selections=few["selection"], kernel="precomputed")
+    computed = search(few, kernel="precomputed")
     by_scikit_learn = by_grid(K, y, settings=few, kernel="precomputed")
     assert_same_search(computed.fit(K, y), by_scikit_learn, K)
 
@@ -173,7 +175,7 @@ def test_a_mean_over_queries_takes_the_rows_as_one_list():
 def test_shares_to_train_for_and_the_one_that_is_acted_on():
     X, y = data(seed=4)
     taus = [0.05, 0.1, 0.3]
-    found = search(taus=taus).fit(X, y)
+    found = search({"tau": taus}).fit(X, y)
     grid = by_grid(X, y, tau=taus)
     assert found.scores_.shape == (3, 2, 2, 3, 3)
     np.testing.assert_allclose(
@@ -181,7 +183,7 @@ def test_shares_to_train_for_and_the_one_that_is_acted_on():
     )
     assert found.best_params_ == grid.best_params_
     # By the share of 0.3, whatever wins otherwise.
-    found = search(taus=[0.3], quantiles=["sample"], selections=["average"]).fit(X, y)
+    found = search({"tau": [0.3], "quantile": "sample", "selection": "average"}).fit(X, y)
     ranker = AccuracyAtTopRanker(0.3, C=found.C_).fit(X, y)
     np.testing.assert_array_equal(found.coef_, ranker.coef_)
     assert found.objective_top_ == ranker.objective_top_
@@ -212,8 +214,8 @@ def test_what_is_learned_is_that_of_the_ranker(weighted):
 @pytest.mark.slow
 def test_the_result_does_not_depend_on_threads():
     X, y = data(seed=6)
-    one = search(selections=["average", "refine"]).fit(X, y)
-    two = search(selections=["average", "refine"], n_jobs=2).fit(X, y)
+    one = search({"selection": ["average", "refine"]}).fit(X, y)
+    two = search({"selection": ["average", "refine"]}, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.scores_, two.scores_)
     np.testing.assert_array_equal(one.coef_, two.coef_)
 
@@ -250,8 +252,8 @@ def test_rows_without_weight_are_absent():
     groups = np.arange(len(y)) % 5
     kept = weight == 1
     for cv, params in ((3, {}), (GroupKFold(2), {"groups": groups})):
-        one = search(cv=cv, selections=["average"]).fit(X, y, weight, **params)
-        two = search(cv=cv, selections=["average"]).fit(
+        one = search({"selection": ["average"]}, cv=cv).fit(X, y, weight, **params)
+        two = search({"selection": ["average"]}, cv=cv).fit(
             X[kept], y[kept], **{name: value[kept] for name, value in params.items()}
         )
         np.testing.assert_array_equal(one.scores_, two.scores_)
@@ -259,10 +261,10 @@ def test_rows_without_weight_are_absent():
     np.testing.assert_array_equal(one.candidate_indices_, np.flatnonzero(kept))
     # Folds by numbers are of the rows as they are passed.
     folds = list(StratifiedKFold(3).split(X, y))
-    one = search(cv=folds, selections=["average"]).fit(X, y, weight)
+    one = search({"selection": ["average"]}, cv=folds).fit(X, y, weight)
     number = np.cumsum(kept) - 1
     folds = [[number[part][kept[part]] for part in fold] for fold in folds]
-    two = search(cv=folds, selections=["average"]).fit(X[kept], y[kept])
+    two = search({"selection": ["average"]}, cv=folds).fit(X[kept], y[kept])
     np.testing.assert_array_equal(one.scores_, two.scores_)
 
 
@@ -272,7 +274,8 @@ def test_rows_without_weight_are_absent():
 def test_one_standard_error():
     X, y = data(120, 4, seed=9)
     found = search(
-        Cs=[1e-4, 1e-3, 0.01, 0.1], rule="one_standard_error", selections=["average", "objective"]
+        {"C": [1e-4, 1e-3, 0.01, 0.1], "selection": ["average", "objective"]},
+        rule="one_standard_error",
     ).fit(X, y)
     table = pd.DataFrame(found.cv_results_)
     folds = table[[f"split{i}_test_score" for i in range(3)]].to_numpy()
@@ -292,8 +295,7 @@ def test_ties_go_to_the_strongest_regularisation_and_the_first_named():
     X, y = data(seed=10)
     for rule in ("best", "one_standard_error"):
         found = search(
-            Cs=[1.0, 0.1, 0.01],
-            selections=["objective", "average"],
+            {"C": [1.0, 0.1, 0.01], "selection": ["objective", "average"]},
             scoring=lambda ranker, X, y: 0.5,
             rule=rule,
         ).fit(X, y)
@@ -303,13 +305,12 @@ def test_ties_go_to_the_strongest_regularisation_and_the_first_named():
         assert found.cv_results_["rank_test_score"].dtype == np.int32
 
 
-def test_a_number_of_costs():
+def test_the_defaults():
     X, y = data()
-    found = AccuracyAtTopRankerCV(0.1, Cs=3, cv=2, selections=["average"]).fit(X, y)
-    np.testing.assert_allclose(found.Cs_, [1e-4, 1e-2, 1.0])
-    assert found.scores_.shape == (2, 3, 1, 1, 1)
-    assert found.n_splits_ == 2
-    assert AccuracyAtTopRankerCV(0.1, Cs=1, selections=["average"]).fit(X, y).n_splits_ == 5
+    found = AccuracyAtTopRankerCV(0.1).fit(X, y)
+    np.testing.assert_allclose(found.Cs_, [1e-4, 1e-3, 1e-2, 0.1, 1.0])
+    assert found.scores_.shape == (5, 5, 1, 2, 1)
+    assert found.n_splits_ == 5
 
 
 # ----------------------------------------------------------------------------------- metadata
@@ -318,9 +319,9 @@ def test_a_number_of_costs():
 def test_groups_without_routing():
     X, y = data(seed=11)
     groups = np.arange(len(y)) // 6
-    found = search(cv=GroupKFold(3), selections=["average"]).fit(X, y, groups=groups)
+    found = search({"selection": ["average"]}, cv=GroupKFold(3)).fit(X, y, groups=groups)
     folds = list(GroupKFold(3).split(X, y, groups))
-    expected = search(cv=folds, selections=["average"]).fit(X, y)
+    expected = search({"selection": ["average"]}, cv=folds).fit(X, y)
     np.testing.assert_array_equal(found.scores_, expected.scores_)
     with pytest.raises(TypeError, match="fit got the unexpected argument 'qid': pass groups"):
         search().fit(X, y, qid=groups)
@@ -330,7 +331,7 @@ def test_groups_without_routing():
 def test_metadata_routing(scoring):
     X, y = data(seed=12)
     groups, weight = np.arange(len(y)) // 6, np.random.default_rng(0).integers(1, 4, len(y))
-    ranker = search(cv=GroupKFold(3), selections=["average"], scoring=scoring)
+    ranker = search({"selection": ["average"]}, cv=GroupKFold(3), scoring=scoring)
     expected = clone(ranker).fit(X, y, weight, groups=groups)
     with sklearn.config_context(enable_metadata_routing=True):
         told = clone(ranker).set_fit_request(sample_weight=True)
@@ -347,7 +348,7 @@ def test_a_scorer_that_requests_no_weights():
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = get_scorer("auc").set_score_request(sample_weight=False)
-        ranker = search(scoring=scorer, selections=["average"])
+        ranker = search({"selection": ["average"]}, scoring=scorer)
         found = ranker.fit(X, y, sample_weight=weight)
     train, test = next(StratifiedKFold(3).split(X, y))
     one = AccuracyAtTopRanker(**found.best_params_).fit(X[train], y[train], weight[train])
@@ -360,15 +361,15 @@ def test_a_scorer_that_requests_no_weights():
 
 def test_labels_of_any_type():
     X, y = data(seed=14)
-    expected = search(selections=["average"]).fit(X, y)
+    expected = search({"selection": ["average"]}).fit(X, y)
     named = np.array(["no", "yes"])[y]
     with pytest.warns(PositiveClassWarning):
-        found = search(selections=["average"]).fit(X, named)
+        found = search({"selection": ["average"]}).fit(X, named)
     np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
     np.testing.assert_array_equal(found.predict(X) == "yes", expected.predict(X) == 1)
     assert found.score(X, named) == expected.score(X, y)
-    told = search(selections=["average"], pos_label="no").fit(X, named)
-    mirrored = search(selections=["average"]).fit(X, 1 - y)
+    told = search({"selection": ["average"]}, pos_label="no").fit(X, named)
+    mirrored = search({"selection": ["average"]}).fit(X, 1 - y)
     np.testing.assert_array_equal(told.decision_function(X), -mirrored.decision_function(X))
     assert told.score(X, named) == mirrored.score(X, 1 - y)
 
@@ -376,21 +377,23 @@ def test_labels_of_any_type():
 def test_frames_pickles_and_clones():
     X, y = data(seed=15)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    found = search(selections=["average"]).fit(frame, pd.Series(y, index=np.arange(len(y))[::-1]))
+    found = search({"selection": ["average"]}).fit(
+        frame, pd.Series(y, index=np.arange(len(y))[::-1])
+    )
     assert found.feature_names_in_.tolist() == ["a", "b", "c"]
     read = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(read.decision_function(frame), found.decision_function(frame))
     assert len(pd.DataFrame(read.cv_results_)) == 4
     with pytest.raises(NotFittedError):
         clone(found).score(frame, y)
-    model = make_pipeline(StandardScaler(), search(selections=["average"]))
+    model = make_pipeline(StandardScaler(), search({"selection": ["average"]}))
     nested = GridSearchCV(model, {"accuracyattoprankercv__tau": [0.1]}, cv=2).fit(X, y)
     assert 0 <= nested.best_score_ <= 1
 
 
 def test_a_failed_fit_changes_nothing():
     X, y = data(seed=16)
-    found = search(selections=["average"]).fit(X, y)
+    found = search({"selection": ["average"]}).fit(X, y)
     before = dict(vars(found))
 
     def fails(ranker, X, y):
@@ -418,13 +421,12 @@ def test_measures_are_no_scorers_and_groups_are_one_a_row():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"Cs": []}, "must each contain at least one value"),
-        ({"Cs": [0.1, 0.0]}, "Cs=.*0.0"),
-        ({"Cs": 0}, "'Cs' parameter"),
-        ({"selections": ["nearest"]}, "selections='nearest' must be one of 'average', 'closest'"),
-        ({"selections": "average"}, "'selections' parameter"),
-        ({"quantiles": ["all"]}, "quantiles='all' must be one of 'sample', 'pairs'"),
-        ({"taus": [0.1, 1.0]}, "taus=1.0"),
+        ({"grid": {"C": []}}, "must give each parameter at least one value"),
+        ({"grid": {"C": [0.1, 0.0]}}, "C=.*0.0"),
+        ({"grid": {"selection": "nearest"}}, "selection='nearest' must be one of 'average', 'clo"),
+        ({"grid": {"quantile": ["all"]}}, "quantile='all' must be one of 'sample', 'pairs'"),
+        ({"grid": {"tau": [0.1, 1.0]}}, "tau=1.0"),
+        ({"grid": {"gamma": [1.0]}}, "param_grid='gamma' must be one of 'C', 'quantile'"),
         ({"tau": 1.0}, "'tau' parameter"),
         ({"rule": "two"}, "'rule' parameter"),
         ({"scoring": "precision@0.1"}, "is not the name of a measure"),
@@ -453,7 +455,7 @@ def test_refusals(parameters, message):
 def test_tops_of_less_than_one_row_warn_once():
     X, y = data()
     with pytest.warns(SmallTopWarning) as caught:
-        AccuracyAtTopRankerCV(0.009, Cs=2, cv=3).fit(X, y)
+        AccuracyAtTopRankerCV(0.009, cv=3).fit(X, y)
     # Of 48 rows that are trained on, of 24 that are held out; 72 are enough.
     assert len(caught) == 2
     assert all(one.filename == __file__ for one in caught)
@@ -465,16 +467,16 @@ def test_tops_of_less_than_one_row_warn_once():
 def test_problems_that_miss_the_tolerance_warn_once():
     X, y = data()
     with pytest.warns(ConvergenceWarning) as caught:
-        search(max_iter=1, selections=["average"], scoring="auc").fit(X, y)
+        search({"selection": ["average"]}, max_iter=1, scoring="auc").fit(X, y)
     messages = [str(one.message) for one in caught]
     assert len(messages) == 2
     assert "problems in folds did not reach tol=1e-06" in messages[0]
-    assert "leave out the largest of Cs" in messages[0]
+    assert "leave out the largest C" in messages[0]
     assert "of 72 problems did not reach tol=1e-06" in messages[1]
 
 
 def test_chosen_at_another_share_than_is_acted_on():
     X, y = data()
     with pytest.warns(OtherTopWarning, match="top 0.1 of the list .* at the top 0.2") as caught:
-        search(scoring="precision@top0.2", selections=["average"]).fit(X, y)
+        search({"selection": ["average"]}, scoring="precision@top0.2").fit(X, y)
     assert len(caught) == 1

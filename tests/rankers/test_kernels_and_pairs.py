@@ -36,7 +36,11 @@ def scores(ranker, X):
 def test_a_linear_kernel_is_the_linear_ranker():
     X, y = rows()
     linear = AccuracyAtTopRanker(tau=0.1, C=0.1, tol=1e-10).fit(X, y)
-    kernel = clone(linear).set_params(kernel="poly", degree=1, coef0=0, gamma=1.0).fit(X, y)
+    kernel = (
+        clone(linear)
+        .set_params(kernel="poly", kernel_params={"gamma": 1.0, "degree": 1, "coef0": 0})
+        .fit(X, y)
+    )
     assert_alike(kernel, linear)
     np.testing.assert_allclose(scores(kernel, X), scores(linear, X), atol=1e-7)
     assert not hasattr(kernel, "coef_")
@@ -51,14 +55,20 @@ def test_a_polynomial_kernel_is_the_ranker_of_its_features():
         (X**2, np.sqrt(2) * X[:, 0] * X[:, 1], np.sqrt(2) * X, np.ones(len(X)))
     )
     linear = AccuracyAtTopRanker(tau=0.2, C=0.1, tol=1e-10).fit(features, y)
-    kernel = clone(linear).set_params(kernel="poly", degree=2, gamma=1.0).fit(X, y)
+    kernel = (
+        clone(linear)
+        .set_params(kernel="poly", kernel_params={"gamma": 1.0, "degree": 2})
+        .fit(X, y)
+        .set_params(kernel="poly", kernel_params={"gamma": 1.0, "degree": 2})
+        .fit(X, y)
+    )
     assert_alike(kernel, linear)
     np.testing.assert_allclose(scores(kernel, X), scores(linear, features), atol=1e-6)
 
 
 def test_the_kernel_problem_of_equation_4():
     X, y = rows(n=14)
-    ranker = AccuracyAtTopRanker(tau=0.2, kernel="rbf", gamma=0.5, tol=1e-9)
+    ranker = AccuracyAtTopRanker(tau=0.2, kernel="rbf", kernel_params={"gamma": 0.5}, tol=1e-9)
     ranker.set_params(class_weight=None).fit(X, y)
     K = rbf_kernel(X, gamma=0.5)
     sign = np.where(y == 1, 1.0, -1.0)
@@ -70,7 +80,9 @@ def test_the_kernel_problem_of_equation_4():
 def test_kernels_by_name_by_function_and_as_a_matrix_agree():
     X, y = rows(n=25)
     X_test, _ = rows(1)
-    named = AccuracyAtTopRanker(tau=0.1, kernel="rbf", gamma=0.5, tol=1e-10).fit(X, y)
+    named = AccuracyAtTopRanker(
+        tau=0.1, kernel="rbf", kernel_params={"gamma": 0.5}, tol=1e-10
+    ).fit(X, y)
 
     def kernel(a, b, rate):
         return np.exp(-rate * np.sum((a - b) ** 2))
@@ -88,7 +100,7 @@ def test_kernels_by_name_by_function_and_as_a_matrix_agree():
         np.testing.assert_allclose(scores(ranker, test), expected, atol=1e-5)
     assert not hasattr(matrix, "X_fit_")
     default = AccuracyAtTopRanker(tau=0.1, kernel="rbf").fit(X, y)
-    assert_alike(default, clone(default).set_params(gamma=1 / 3).fit(X, y))
+    assert_alike(default, clone(default).set_params(kernel_params={"gamma": 1 / 3}).fit(X, y))
 
 
 def test_both_solvers_agree_with_a_kernel():
@@ -103,7 +115,9 @@ def test_weights_are_repetitions_and_zero_is_absence_with_a_kernel():
     weight = np.random.default_rng(2).integers(0, 3, 20)
     weight[:2] = 1
     for kernel in ("rbf", "precomputed"):
-        ranker = AccuracyAtTopRanker(tau=0.2, kernel=kernel, gamma=0.5, tol=1e-10)
+        ranker = AccuracyAtTopRanker(
+            tau=0.2, kernel=kernel, kernel_params={"gamma": 0.5}, tol=1e-10
+        )
         repeated = np.repeat(np.arange(20), weight)
         data = X if kernel == "rbf" else rbf_kernel(X, gamma=0.5)
         again = X[repeated] if kernel == "rbf" else data[np.ix_(repeated, repeated)]
@@ -151,7 +165,7 @@ def test_a_precomputed_kernel_is_split_on_both_sides():
     X, y = rows(n=45)
     assert get_tags(AccuracyAtTopRanker(kernel="precomputed")).input_tags.pairwise
     assert not get_tags(AccuracyAtTopRanker(kernel="rbf")).input_tags.pairwise
-    kernel = AccuracyAtTopRanker(tau=0.2, kernel="rbf", gamma=0.5, tol=1e-9)
+    kernel = AccuracyAtTopRanker(tau=0.2, kernel="rbf", kernel_params={"gamma": 0.5}, tol=1e-9)
     expected = cross_val_score(kernel, X, y, cv=3, error_score="raise")
     kernel.set_params(kernel="precomputed")
     K = rbf_kernel(X, gamma=0.5)
@@ -163,7 +177,7 @@ def test_many_features_start_from_the_pivot_before_whatever_n_jobs():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(130, 4))
     y = (X[:, 0] + rng.normal(size=130) > 0.5).astype(int)
-    one = AccuracyAtTopRanker(tau=0.1, kernel="rbf", gamma=1.0, C=0.5).fit(X, y)
+    one = AccuracyAtTopRanker(tau=0.1, kernel="rbf", kernel_params={"gamma": 1.0}, C=0.5).fit(X, y)
     assert len(one.support_) > 100
     two = clone(one).set_params(n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)

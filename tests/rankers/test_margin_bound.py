@@ -51,7 +51,8 @@ def dot(a, b):
 @pytest.mark.parametrize("kernel", ["rbf", "poly", dot])
 def test_kernels(kernel):
     X, y = data(30)
-    ranker = AccuracyAtTopRanker(tau=0.2, C=0.1, kernel=kernel, gamma=0.5, degree=2).fit(X, y)
+    params = {"rbf": {"gamma": 0.5}, "poly": {"gamma": 0.5, "degree": 2}, dot: None}[kernel]
+    ranker = AccuracyAtTopRanker(tau=0.2, C=0.1, kernel=kernel, kernel_params=params).fit(X, y)
     radius = {"rbf": 1.0, "poly": (0.5 * 9 + 1), dot: 3.0}[kernel]
     found = ranker.margin_bound(X, y, radius=radius, rho=0.5)
     values = {
