@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -31,6 +32,13 @@ THREAD_VARIABLES = (
 # What is measured is the package beside this file, unless PYTHONPATH names another.
 if not os.environ.get("PYTHONPATH"):
     sys.path.insert(0, str(REPOSITORY))
+
+
+def seeded(*key):
+    """Generator of random numbers that depends on a key alone."""
+    import numpy as np
+
+    return np.random.default_rng(zlib.crc32(repr(key).encode()))
 
 
 def data_directory():

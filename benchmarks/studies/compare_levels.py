@@ -19,12 +19,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from interval_coverage import seeded
 from scipy.stats import binom
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import RESULTS, describe_machine, format_table, write_table
+from measuring import RESULTS, describe_machine, format_table, seeded, write_table
 
 from sklearn_rank.inference import _compare as _max_t
 from sklearn_rank.inference import compare

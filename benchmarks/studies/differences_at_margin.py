@@ -37,13 +37,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from interval_coverage import seeded
 from scipy.special import stdtrit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import RESULTS, describe_machine, format_table, write_table
+from measuring import RESULTS, describe_machine, format_table, seeded, write_table
 
 from sklearn_rank.inference._evidence import check_groups, joint_influence, measure_influence
 from sklearn_rank.metrics import get_measure

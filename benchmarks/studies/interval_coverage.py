@@ -1,18 +1,15 @@
-"""Coverage of `metric_interval` for every measure: independent rows, groups, queries.
+"""Coverage of `metric_interval`: independent rows, few groups, graded lists, queries.
 
-    python benchmarks/studies/interval_coverage.py            # print the tables, about an hour
-    python benchmarks/studies/interval_coverage.py --write    # also store the csv in results/
-    python benchmarks/studies/interval_coverage.py --only ap auc --repetitions 200 --designs rows
+    python benchmarks/studies/interval_coverage.py [--write]       # about an hour
+    python benchmarks/studies/interval_coverage.py --only ap auc --designs queries
 
 Every cell draws samples whose target is known and counts how often the 95 % interval, with
 ``method="auto"``, is below or above it. The target of a measure of one list is its value in the
-population at the share of positives of the sample, from a million rows. The target of a measure of
-the first few rows, or above the highest negative, is the one that its interval names, from the
-densities. The means of queries are known from 20,000 of them. The seed of a cell depends on the
-cell alone.
+population at the share of positives of the sample, from a million rows. The means of queries are
+known from 20,000 of them. The seed of a cell depends on the cell alone.
 
 The designs "populations" and "few groups" are for evaluation: no constant and no method is chosen
-on them, but on "rows" and "groups". In the first, 17 pairs of distributions (equal and unequal
+on them. In the first, 17 pairs of distributions (equal and unequal
 spread, heavy and light tails, outliers of one class, ties, bounds, two modes, an order that is
 nearly perfect or nearly random) meet six numbers of rows from 10/90 to 50/4,950. In the second,
 8, 15 or 40 groups of five rows on average, equal or of different sizes, have an intraclass
@@ -26,111 +23,25 @@ measures and designs that are not run stay as they are stored.
 import argparse
 import sys
 import warnings
-import zlib
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import describe_machine, format_table, update_results
+from measuring import describe_machine, format_table, seeded, update_results
 
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import get_measure
 
 CELL = ("measure", "design", "shape", "size", "auc")
-ENOUGH = 10  # positives from which a cell counts in the table of the least coverage
 SHORT = 0.93
 POPULATION_SIZE = 1_000_000
 
-# Functionals of the two distributions and of the share of positives.
-POPULATION = (
-    "accuracy_loss@top0.1",
-    "ap",
-    "auc",
-    "bedroc@20",
-    "enrichment@0.05",
-    "fpr@tpr0.9",
-    "gini",
-    "ks",
-    "negative_height_loss@4",
-    "lift@0.1",
-    "local_auc@0.8",
-    "partial_auc@fpr0.1",
-    "partial_auc@fpr0.5tpr0.5",
-    "pnorm@4",
-    "smoothed_precision@top0.1",
-    "precision@top0.1",
-    "rie@20",
-    "tpr@fpr0.1",
-)
-# Of which a single list shows what its interval names: given the scores, or the negatives.
-GIVEN_SCORES = ("precision@10", "precision@50")
-GIVEN_NEGATIVES = ("pos@top",)
 GRADED = ("spearman", "tau_b")
 OF_QUERIES = ("ndcg@10", "ap", "auc", "rr", "precision@1", "err@10", "recall@5")
-
-SIZES = [(5, 95), (10, 90), (10, 990), (30, 270), (100, 100)]
-AUCS = (0.7, 0.9)
-ROUNDED = 0.5
-
-SHAPES = {
-    # Distributions of positives and negatives by a parameter that moves the AUC.
-    "normal": lambda d: (stats.norm(d), stats.norm()),
-    "t, 3 degrees": lambda d: (stats.t(3, d), stats.t(3)),
-    "Cauchy": lambda d: (stats.cauchy(d), stats.cauchy()),
-    "log-normal": lambda d: (stats.lognorm(1.5, d), stats.lognorm(1.5)),
-    "wide positives": lambda d: (stats.norm(d, 3.0), stats.norm()),
-    "rounded": lambda d: (stats.norm(d), stats.norm()),
-}
-
-
-def seeded(*key):
-    return np.random.default_rng(zlib.crc32(repr(key).encode()))
-
-
-@cache
-def pair(shape, auc):
-    """Distributions of both classes at an AUC."""
-    grid = (np.arange(20_000) + 0.5) / 20_000
-    low, high = -5.0, 100.0
-    for _ in range(60):
-        middle = (low + high) / 2.0
-        positive, negative = SHAPES[shape](middle)
-        found = negative.cdf(positive.ppf(grid)).mean()
-        low, high = (middle, high) if found < auc else (low, middle)
-    return SHAPES[shape](high)
-
-
-def drawn(distribution, shape, size, rng):
-    score = distribution.rvs(size=size, random_state=rng)
-    return np.floor(score / ROUNDED) * ROUNDED if shape == "rounded" else score
-
-
-@cache
-def population_value(measure, shape, auc, n_pos, n_neg):
-    """Value of a measure in the population, at the share of positives of a sample."""
-    positive, negative = pair(shape, auc)
-    rng = seeded("population", shape, auc)
-    k = round(POPULATION_SIZE * n_pos / (n_pos + n_neg))
-    score = np.r_[drawn(positive, shape, k, rng), drawn(negative, shape, POPULATION_SIZE - k, rng)]
-    return float(get_measure(measure)(np.arange(POPULATION_SIZE) < k, score))
-
-
-def target_of(measure, shape, auc, y, score):
-    """What the interval of a sample is for."""
-    positive, negative = pair(shape, auc)
-    n_pos = int(y.sum())
-    if measure in GIVEN_NEGATIVES:
-        return n_pos * float(positive.sf(score[~y].max()))
-    if measure in GIVEN_SCORES:
-        top = np.sort(score)[::-1][: int(measure.partition("@")[2])]
-        share = n_pos / len(y)
-        of_positives, of_negatives = share * positive.pdf(top), (1 - share) * negative.pdf(top)
-        return float(np.mean(of_positives / (of_positives + of_negatives)))
-    return population_value(measure, shape, auc, n_pos, len(y) - n_pos)
 
 
 class Count:
@@ -172,61 +83,6 @@ class Count:
             "method": "/".join(sorted(self.methods)),
             "repetitions": self.n,
         }
-
-
-def rows_design(measures, repetitions):
-    """Independent rows of one list."""
-    for shape in SHAPES:
-        for auc in AUCS:
-            positive, negative = pair(shape, auc)
-            for n_pos, n_neg in SIZES:
-                rng = seeded("rows", shape, auc, n_pos, n_neg)
-                y = np.arange(n_pos + n_neg) < n_pos
-                counts = {name: Count() for name in measures}
-                known = {}
-                for name in measures:
-                    if name in POPULATION:
-                        known[name] = population_value(name, shape, auc, n_pos, n_neg)
-                for _ in range(repetitions):
-                    score = np.r_[
-                        drawn(positive, shape, n_pos, rng), drawn(negative, shape, n_neg, rng)
-                    ]
-                    random_y, random_score = labelled_at_random(rng, shape, auc, n_pos, n_neg)
-                    for name, count in counts.items():
-                        if name in GIVEN_SCORES + GIVEN_NEGATIVES and shape == "rounded":
-                            continue  # their targets come from densities
-                        # Labels are drawn where the target says so.
-                        random = name in GIVEN_SCORES or name == "precision@top0.1"
-                        labels, values = (random_y, random_score) if random else (y, score)
-                        target = known.get(name)
-                        if target is None:
-                            target = target_of(name, shape, auc, labels, values)
-                        count.add(
-                            lambda n=name, a=labels, b=values: metric_interval(n, a, b), target
-                        )
-                for name, count in counts.items():
-                    if count.n:
-                        yield count.row(
-                            measure=name,
-                            design="rows",
-                            shape=shape,
-                            size=f"{n_pos}/{n_neg}",
-                            n_pos=n_pos,
-                            auc=auc,
-                        )
-
-
-def labelled_at_random(rng, shape, auc, n_pos, n_neg):
-    """Scores with labels drawn, both classes among them."""
-    positive, negative = pair(shape, auc)
-    n = n_pos + n_neg
-    while True:
-        y = rng.random(n) < n_pos / n
-        if 0 < (k := int(y.sum())) < n:
-            break
-    score = np.empty(n)
-    score[y], score[~y] = drawn(positive, shape, k, rng), drawn(negative, shape, n - k, rng)
-    return y, score
 
 
 # Populations for evaluation: scores of positives and of negatives, from uniform numbers.
@@ -279,6 +135,7 @@ OF_ROWS = (
     "precision@top0.1",
     "recall@50",
     "lift@0.1",
+    "accuracy_loss@top0.1",
 )
 
 
@@ -383,65 +240,11 @@ def few_groups_design(measures, repetitions):
                         )
 
 
-# Groups: number, rows in each, whether the labels are those of the group.
-GROUPS = [(20, 10, "mixed"), (50, 10, "mixed"), (200, 5, "mixed"), (50, 10, "alike")]
 NOISES = {
     "normal": lambda rng, n: rng.normal(size=n),
     "t, 3 degrees": lambda rng, n: rng.standard_t(3, size=n),
     "log-normal": lambda rng, n: rng.lognormal(0.0, 1.0, size=n),
 }
-
-
-def grouped(rng, n_groups, size, labels, noise, share):
-    """Rows of groups: what a group adds to the scores of its rows is half their variance."""
-    sizes = 1 + rng.poisson(size - 1, size=n_groups)
-    groups = np.repeat(np.arange(n_groups), sizes)
-    draw = NOISES[noise]
-    y = (rng.random(n_groups) < share)[groups] if labels == "alike" else None
-    if y is None:
-        y = rng.random(len(groups)) < share
-    score = 1.5 * y + draw(rng, n_groups)[groups] + draw(rng, len(groups))
-    return y, score, groups
-
-
-@cache
-def grouped_value(measure, noise, share):
-    # One row of each group: the rows of all groups have these distributions.
-    rng, n = seeded("grouped", noise, share), POPULATION_SIZE
-    y = rng.random(n) < share
-    score = 1.5 * y + NOISES[noise](rng, n) + NOISES[noise](rng, n)
-    return float(get_measure(measure)(y, score))
-
-
-def groups_design(measures, repetitions):
-    """Rows of one list that depend on each other in groups."""
-    for noise in NOISES:
-        for n_groups, size, labels in GROUPS:
-            for share in (0.1, 0.5):
-                rng = seeded("groups", noise, n_groups, size, labels, share)
-                counts = {name: Count() for name in measures if name in POPULATION}
-                for _ in range(repetitions):
-                    while True:
-                        y, score, groups = grouped(rng, n_groups, size, labels, noise, share)
-                        # Positives of one group alone show no spread between groups.
-                        if len(np.unique(groups[y])) > 1 and len(np.unique(groups[~y])) > 1:
-                            break
-                    for name, count in counts.items():
-                        count.add(
-                            lambda n=name, a=y, b=score, g=groups: metric_interval(
-                                n, a, b, groups=g
-                            ),
-                            grouped_value(name, noise, share),
-                        )
-                for name, count in counts.items():
-                    yield count.row(
-                        measure=name,
-                        design=f"groups, labels {labels}",
-                        shape=noise,
-                        size=f"{n_groups} x {size}",
-                        n_pos=round(n_groups * size * share),
-                        auc=f"share {share}",
-                    )
 
 
 def graded_design(measures, repetitions):
@@ -511,8 +314,6 @@ def queries_design(measures, repetitions):
 
 
 DESIGNS = {
-    "rows": (rows_design, POPULATION + GIVEN_SCORES + GIVEN_NEGATIVES),
-    "groups": (groups_design, POPULATION),
     "populations": (populations_design, OF_ROWS),
     "few groups": (few_groups_design, OF_GROUPS),
     "graded": (graded_design, GRADED),
@@ -527,7 +328,6 @@ COLUMNS = [
     ("least", "least coverage", "s"),
     ("median", "median", "s"),
     ("short", f"cells under {SHORT}", "d"),
-    ("few", "least, 5 positives", "s"),
     ("relative", "median length / spread", "s"),
     ("refused", "refused", "s"),
     ("worst", "worst cell", ""),
@@ -538,22 +338,19 @@ def summary(found):
     """For each measure and design the coverage over the cells with enough positives."""
     for measure, design in dict.fromkeys((row["measure"], row["design"]) for row in found):
         cells = [row for row in found if (row["measure"], row["design"]) == (measure, design)]
-        enough = [row for row in cells if int(row["n_pos"]) >= ENOUGH] or cells
-        covered = np.array([float(row["coverage"]) for row in enough])
-        few = [float(row["coverage"]) for row in cells if int(row["n_pos"]) < ENOUGH]
-        worst = enough[int(covered.argmin())]
+        covered = np.array([float(row["coverage"]) for row in cells])
+        worst = cells[int(covered.argmin())]
         yield {
             "measure": measure,
             "design": design,
-            "cells": len(enough),
+            "cells": len(cells),
             "least": f"{covered.min():.3f}",
             "median": f"{np.median(covered):.3f}",
             "short": int((covered < SHORT).sum()),
-            "few": f"{min(few):.3f}" if few else "",
             "relative": "{:.2f}".format(
-                np.median([float(row["relative"]) for row in enough if row["relative"]] or [0.0])
+                np.median([float(row["relative"]) for row in cells if row["relative"]] or [0.0])
             ),
-            "refused": f"{max(float(row['refused']) for row in enough):.3f}",
+            "refused": f"{max(float(row['refused']) for row in cells):.3f}",
             "worst": f"{worst['shape']}, {worst['size']}, {worst['auc']}",
         }
 

@@ -27,9 +27,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from interval_coverage import seeded
 from labels_in_part import run
-from measuring import RESULTS, data_directory
+from measuring import RESULTS, data_directory, seeded
 
 from sklearn_rank.inference import LabelDesign, compare, metric_interval
 from sklearn_rank.metrics import get_measure

@@ -43,8 +43,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from interval_coverage import seeded
-from measuring import RESULTS, data_directory, describe_machine, format_table, write_table
+from measuring import RESULTS, data_directory, describe_machine, format_table, seeded, write_table
 
 from sklearn_rank.inference._score_walk import walk_of
 from sklearn_rank.metrics import get_measure

@@ -21,9 +21,8 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from interval_coverage import seeded
 from labels_in_part import run
-from measuring import RESULTS
+from measuring import RESULTS, seeded
 
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure

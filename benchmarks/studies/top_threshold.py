@@ -32,8 +32,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.isotonic import IsotonicRegression
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from interval_coverage import seeded
-from measuring import RESULTS, describe_machine, format_table, write_table
+from measuring import RESULTS, describe_machine, format_table, seeded, write_table
 
 from sklearn_rank.model_selection import TopThresholdClassifier
 

@@ -29,7 +29,7 @@ from sklearn_rank import (
 WRONG = ["False", "True", "no", 0, 1, 1.0, np.array([True, False]), []]
 
 # What a search or a comparison found: fields of records, which users read and do not pass.
-RECORDS = {"CalibrationCheck", "SelectionReport"}
+RECORDS = {"CalibrationCheck", "Propensities", "SelectionReport"}
 # Of scikit-learn's own making.
 INHERITED = {"get_params", "set_params"}
 

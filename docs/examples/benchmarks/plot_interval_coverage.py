@@ -17,11 +17,7 @@ import numpy as np
 results = Path("../../../benchmarks/results")
 # sphinx_gallery_thumbnail_number = 2
 with (results / "interval_coverage.csv").open() as lines:
-    rows = [
-        row
-        for row in csv.DictReader(lines)
-        if row["n_pos"] != "5" and "groups" not in row["design"]
-    ]
+    rows = [row for row in csv.DictReader(lines) if "groups" not in row["design"]]
 families = {
     "one list": "#0072B2",
     "graded list": "#009E73",
@@ -30,7 +26,7 @@ families = {
 
 
 def family(row):
-    if row["design"] in ("rows", "populations"):
+    if row["design"] == "populations":
         return "one list"
     return "graded list" if row["design"] == "graded rows" else "mean over queries"
 
