@@ -16,7 +16,6 @@ from ._design import (
     DenseDesign,
     Design,
     InMemoryDesign,
-    KernelDesign,
     as_design,
     check_definite,
     column_scales,

@@ -50,10 +50,6 @@ class Design:
     def row_gram(self, index: IntArray) -> FloatArray:
         """Inner products of some rows with each other. Shape (m, m)."""
 
-    def row_gram_flops(self, n_rows: int) -> float:
-        """Operations that take the inner products of some rows."""
-        return float(n_rows) ** 2 * self.shape[1]
-
     @abstractmethod
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         """Sum the absolute terms of each score, ``|X| @ |coef|``, by which it may be rounded."""
@@ -149,31 +145,6 @@ class DenseDesign(MatrixDesign):
     def move(self, origin: FloatArray, *, copy: bool = True) -> DenseDesign:
         """Move the origin of dense rows; sparse ones stay as they are."""
         return DenseDesign(np.subtract(self.matrix, origin, out=None if copy else self.matrix))
-
-
-class KernelDesign(DenseDesign):
-    """Coordinates of points in the space of a kernel, whose inner products are known."""
-
-    def __init__(
-        self, matrix: FloatArray, values: FloatArray, points: IntArray | None = None
-    ) -> None:
-        super().__init__(matrix)
-        self._values = values
-        self._points = np.arange(len(values)) if points is None else points
-
-    def rows(self, index: Any) -> KernelDesign:
-        return KernelDesign(self.matrix[index], self._values, self._points[index])
-
-    def row_gram(self, index: IntArray) -> FloatArray:
-        points = self._points[index]
-        return self._values[np.ix_(points, points)]
-
-    def row_gram_flops(self, n_rows: int) -> float:
-        return 0.0
-
-    def move(self, origin: FloatArray, *, copy: bool = True) -> KernelDesign:
-        """Leave the images of points where their inner products are known."""
-        return self
 
 
 class SparseDesign(MatrixDesign):

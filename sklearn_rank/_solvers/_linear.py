@@ -208,15 +208,13 @@ def search_line(
     slope: float,
     *,
     left: float = 0.5,
-    least: float = 0.1,
     is_lower: Callable[[Trial], bool] = lambda trial: True,
     gives_up: bool = False,
 ) -> tuple[Trial, bool, bool]:
     """Go along a line, on which a convex function falls, until a share of its slope is left.
 
-    ``at`` gives a point by its distance, and the slope there; ``least`` is the least share of the
-    way from both ends of a bracket. Returns the last point, whether it is good enough, and whether
-    a minimum lies before some point.
+    ``at`` gives a point by its distance, and the slope there. Returns the last point, whether it
+    is good enough, and whether a minimum lies before some point.
     """
     length, low, high = 1.0, (0.0, slope), (np.inf, np.inf)
     for n_trials in range(MOST_TRIALS):
@@ -236,7 +234,7 @@ def search_line(
         share = 0.5
         # Slopes that jump at a kink would move one end alone.
         if n_trials % 3 != 2 and 0.0 < high[1] < np.inf:
-            share = min(max(-low[1] / (high[1] - low[1]), least), 1.0 - least)
+            share = min(max(-low[1] / (high[1] - low[1]), 0.1), 0.9)
         length = low[0] + share * (high[0] - low[0])
     return trial, False, bool(np.isfinite(high[0]))
 
@@ -638,7 +636,7 @@ def row_system(
     by_row = np.empty((n_rows, 0)) if by_row is None else by_row
     index = np.flatnonzero(n_rows * weight * rows.squares > NEGLIGIBLE)
     by_features = flops_of_system(n, n_rows * n**2)
-    by_rows = flops_of_system(len(index), rows.row_gram_flops(len(index)))
+    by_rows = flops_of_system(len(index), float(len(index)) ** 2 * n)
     if by_features <= by_rows + FREE and by_features < np.inf:
         matrix, sums = rows.gram_and_sums(weight, by_row)
         matrix[np.diag_indices_from(matrix)] += 1.0

@@ -35,7 +35,6 @@ from .._sklearn_compat import (
 from .._solvers import (
     DenseDesign,
     Design,
-    KernelDesign,
     SolverResult,
     as_design,
     check_definite,
@@ -694,8 +693,7 @@ class KernelMap:
 
     def design(self, X: Any) -> Design:
         """Coordinates of points, whose inner products are the values of the kernel."""
-        rows, matrix = self.coordinates(X, np.arange(X.shape[0])), self._matrix
-        return DenseDesign(rows) if matrix is None else KernelDesign(rows, matrix)
+        return DenseDesign(self.coordinates(X, np.arange(X.shape[0])))
 
     def coordinates(self, X: Any, taken: IntArray) -> FloatArray:
         """Coordinates of some points, as :meth:`design` has them of all. Shape (m, rank)."""
@@ -724,7 +722,7 @@ class KernelMap:
                     matrix[part] if matrix is not None else self.values(points[part], points)
                 ),
             )
-        self._factor, self._taken, self._matrix = factor, taken, matrix
+        self._factor, self._taken = factor, taken
         return factor.rows
 
     def expansion(self, coef: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -909,9 +907,7 @@ class OneProblemRanker(KernelRanker):
     """Base class of rankers that solve one problem, on rows in memory or in blocks."""
 
     kernel: Any = "linear"  # Of rankers without this parameter
-    # How to make the problem easier, and the convergence criterion of the solver.
-    _regularise = "lower C"
-    _criterion: Criterion = "relative_gap"
+    _criterion: Criterion = "relative_gap"  # Of the convergence of the solver
 
     @property
     def _row_types(self) -> Any:
@@ -1012,4 +1008,4 @@ class OneProblemRanker(KernelRanker):
         return self
 
     def _store_certificate(self, result: SolverResult) -> None:
-        store_certificate(self, result.certificate, "relative_gap", regularise=self._regularise)
+        store_certificate(self, result.certificate, "relative_gap", regularise="lower C")
