@@ -51,7 +51,6 @@ from ..metrics._shared import (
 )
 from ..rankers._shared import Ranker, forget, restored_on_error, store_parameters
 from ._candidates import (
-    RULES,
     Choice,
     FitPlan,
     Fitted,
@@ -74,9 +73,6 @@ from ._held_out import (
     theorems_of,
 )
 from ._query_splitters import places_of
-
-# Theorems that "auto" prefers for one held-out part.
-FIRST_CHOICES = ("kl", "exact", "dkw")
 
 
 def _value_of(search: Any, params: dict[str, Any], measure: Measure) -> Any:
@@ -487,7 +483,7 @@ arbitrary.
 
     def _check_parameters(self) -> None:
         check_level(self.level)
-        check_choice("rule", self.rule, RULES)
+        check_choice("rule", self.rule, ("max_bound", "within_noise"))
         check_flag("refit", self.refit)
         score = self.error_score
         if score != "raise" and not (is_number(score) and math.isnan(score)):
@@ -502,7 +498,8 @@ arbitrary.
         check_choice("method", self.method, ("auto", *theorems, ASYMPTOTIC), hint=hint)
         if self.method != "auto":
             return self.method
-        return next((name for name in FIRST_CHOICES if name in theorems), ASYMPTOTIC)
+        # What "auto" prefers for one held-out part.
+        return next((name for name in ("kl", "exact", "dkw") if name in theorems), ASYMPTOTIC)
 
     def _splitter(self, y: AnyArray | None, measure: Measure, of_queries: bool, seed: int) -> Any:
         if self.cv is None:
@@ -672,8 +669,6 @@ Method: TypeAlias = Literal[
     "kl", "hoeffding", "mcdiarmid", "bernstein", "wilson", "t", "influence"
 ]
 
-ASYMPTOTIC_METHODS = {method.name for method in ASYMPTOTICS}
-
 
 def make_bound_scorer(
     measure: MeasureLike = "auc",
@@ -778,7 +773,7 @@ on rows it was not fitted to (kl).
         refuse_one_list(measure)
     asymptotic = asymptotics_of(measure, of_queries)
     hint = f" for {measure.name!r}{' over queries' if of_queries else ''}"
-    if method in ASYMPTOTIC_METHODS:
+    if method in {one.name for one in ASYMPTOTICS}:
         hint += f"; {method!r} is for other measures"
     check_choice("method", method, (*theorems_of(measure, of_queries), *asymptotic), hint=hint)
     kwargs = {} if pos_label is None else {"pos_label": pos_label}
@@ -839,7 +834,8 @@ class _BoundScorer(RankingScorer):
     def statement(self) -> str:
         """Meaning of a score in words, with the number of models that it covers."""
         models = "one model" if self.n_candidates == 1 else f"any of {self.n_candidates} models"
-        asymptotic = ", asymptotic" if self.method in ASYMPTOTIC_METHODS else ""
+        of_method = asymptotics_of(self.measure, self.of_queries)
+        asymptotic = ", asymptotic" if self.method in of_method else ""
         queries = " over queries" if self.of_queries and not self.measure.per_query else ""
         of_loss = "" if self.measure.greater_is_better else "minus "
         return (

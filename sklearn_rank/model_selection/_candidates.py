@@ -50,11 +50,6 @@ from ..metrics._shared import (
 from ..rankers._shared import positive_or_second
 from ._held_out import ASYMPTOTIC, HeldOut
 
-FORMS = (
-    "pass an estimator, a list of estimators or of (estimator, grid) pairs, or a dict of these by"
-    " name"
-)
-
 
 def named_grids(estimator: Any, param_grid: Any) -> list[tuple[str, Any, Any]]:
     """Name, estimator and grid of each estimator of a search; a single one has the name ""."""
@@ -65,19 +60,23 @@ def named_grids(estimator: Any, param_grid: Any) -> list[tuple[str, Any, Any]]:
             f"param_grid={param_grid!r} is for a single estimator, but several were passed: leave"
             " param_grid out and pass pairs, as [(estimator, grid), ...]."
         )
+    forms = (
+        "pass an estimator, a list of estimators or of (estimator, grid) pairs, or a dict of these"
+        " by name"
+    )
     items = list(estimator.values() if isinstance(estimator, dict) else estimator)
     if not items:
-        raise ValueError(f"estimator={estimator!r} contains no estimator: {FORMS}.")
+        raise ValueError(f"estimator={estimator!r} contains no estimator: {forms}.")
     pairs = []
     for item in items:
         pair = item if isinstance(item, list | tuple) else (item, None)
         if len(pair) != 2:
-            raise ValueError(f"{item!r} is not a pair of an estimator and its grid: {FORMS}.")
+            raise ValueError(f"{item!r} is not a pair of an estimator and its grid: {forms}.")
         model, grid = pair
         if isinstance(model, str):
             raise ValueError(f"{item!r} begins with a name: pass a dict, as {{name: estimator}}.")
         if isinstance(model, type) or not all(hasattr(model, x) for x in ("fit", "get_params")):
-            raise TypeError(f"{model!r} is not an estimator: {FORMS}.")
+            raise TypeError(f"{model!r} is not an estimator: {forms}.")
         pairs.append((model, {} if grid is None else grid))
     names = [str(name) for name in estimator]
     if not isinstance(estimator, dict):
@@ -393,9 +392,6 @@ def refuse_repeated(splits: Sequence[Split]) -> None:
         raise ValueError("cv holds out rows several times: pass folds without repetition.")
 
 
-WITHIN_NOISE = "within_noise"
-
-
 @dataclass(frozen=True, repr=False)
 class SelectionReport(Printed):
     """Report of a search by bounds: the choice, its guarantee and the target of the guarantee.
@@ -464,9 +460,6 @@ class SelectionReport(Printed):
 
 # Number of normal draws for the distribution of the extreme variable.
 N_DRAWS = 2**15
-
-# Draws that stay in the cache while the candidates take their turns.
-TILE = 64
 
 
 def simultaneous_tails(
@@ -538,23 +531,15 @@ def may_be_best(evidence: HeldOut, delta: float, rng: np.random.Generator) -> Bo
 
 def _count_overtaken(drawn: FloatArray, candidates: IntArray, leads: FloatArray) -> IntArray:
     """Count the draws in which some other one is ahead of a candidate by its lead or more."""
-    counts = np.zeros(len(candidates), dtype=np.int64)
-    for start in range(0, len(drawn), TILE):
-        # All candidates take their turns at draws that are in the cache.
-        values = drawn[start : start + TILE]
-        behind = np.empty_like(values)
-        for i, (candidate, lead) in enumerate(zip(candidates, leads, strict=True)):
-            np.subtract(values, lead, out=behind)
-            counts[i] += np.count_nonzero(behind.max(axis=1) >= values[:, candidate])
-    return counts
+    pairs = zip(candidates, leads, strict=True)
+    ahead = [(drawn - lead).max(axis=1) >= drawn[:, candidate] for candidate, lead in pairs]
+    return np.count_nonzero(np.reshape(ahead, (len(candidates), len(drawn))), axis=1)
 
 
 def _variances_of_differences(covariance: FloatArray) -> FloatArray:
     variances = np.diag(covariance)
     return variances[:, None] + variances - 2.0 * covariance
 
-
-RULES = ("max_bound", WITHIN_NOISE)
 
 # Number of decimals to which means are compared, because of rounding.
 DIGITS = 12
@@ -601,7 +586,7 @@ class Choice:
         self.limits = lower_limits(evidence, method, delta, grid.weights[scored], rng)
         _, lower, unclipped = self.limits
         self.stays = may_be_best(evidence, delta, rng)
-        if rule == WITHIN_NOISE:
+        if rule == "within_noise":
             eligible = np.flatnonzero(self.stays)
         else:
             # Limits that exclude nothing are equal where the values differ.
@@ -691,7 +676,7 @@ class Choice:
         evidence, n = self.evidence, len(self.grid.candidates)
         side, best = ("lower", "largest") if evidence.sign > 0.0 else ("upper", "smallest")
         reason = f"its {side} limit is the {best}"
-        if self.rule == WITHIN_NOISE:
+        if self.rule == "within_noise":
             reason = "it is the simplest that does not differ significantly from the best"
         name, shown = evidence.measure.name, self.grid.describe(self.index)
         parts = (
@@ -752,7 +737,7 @@ class Choice:
         if n_best == 1:
             return ["All other candidates are significantly worse."]
         choice = "the choice among them is arbitrary"
-        if self.rule == WITHIN_NOISE:
+        if self.rule == "within_noise":
             choice = "the simplest of them was chosen"
         return [f"{n_best} of {n} candidates do not differ significantly from the best; {choice}."]
 

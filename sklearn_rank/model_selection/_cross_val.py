@@ -63,7 +63,7 @@ from ._candidates import (
     positive_rows,
 )
 from ._held_out import HeldOut, measure_with_limits, refuse_one_list
-from ._query_splitters import NAMES_OF_IDS, QueryKFold, groups_for, places_of, queries_of
+from ._query_splitters import QueryKFold, groups_for, places_of, queries_of
 
 
 def _route_params(
@@ -77,7 +77,8 @@ def _route_params(
         estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
     )
     with sklearn.config_context(enable_metadata_routing=True):
-        requested = set() if ids is None else router.consumes("fit", NAMES_OF_IDS)
+        # A ranker of queries asks for qid under the name groups; another may ask for qid itself.
+        requested = set() if ids is None else router.consumes("fit", ("groups", "qid"))
         if not routed and not requested:
             return params, (), False
         metadata = dict(params) | dict.fromkeys(requested, ids)
@@ -99,9 +100,6 @@ def fit_parts(
         for number, part in enumerate(parts)
     )
     return [fit.scores for fit in fits]
-
-
-N_FOLDS = 5
 
 
 def _read_ids(
@@ -218,7 +216,7 @@ def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
         seed = int(check_generator(random_state).integers(2**31))
     y, units = sample.plan.y, sample.units
     if cv is None or is_whole(cv):
-        splitter, y = _make_splitter(N_FOLDS if cv is None else cv, sample, seed)
+        splitter, y = _make_splitter(5 if cv is None else cv, sample, seed)
         units = places_of(units, len(y))
     else:
         splitter = check_cv(cv, y, classifier=is_classifier(sample.plan.estimator))
@@ -229,7 +227,7 @@ def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
     if sample.qid is None and any(len(test) == 1 for _, test in splits):
         raise ValueError(
             f"A fold of one row has no value of {sample.measure.name!r}, and scores of different"
-            f" fold models must not be pooled: pass cv={N_FOLDS}, not leave-one-out."
+            f" fold models must not be pooled: pass cv=5, not leave-one-out."
         )
     ids = {"group": sample.groups, "query": sample.qid}
     wholes = {name: values for name, values in ids.items() if values is not None}
@@ -377,9 +375,6 @@ def _groups_of_units(sample: Sample, parts: HeldOut) -> Groups | None:
 # Number of unsuccessful draws after which an error reports too few items of a class.
 MAX_DRAWS = 1000
 
-# Expected fraction of the rows in a bootstrap sample.
-SHARE_DRAWN = 0.632
-
 
 def bootstrap_interval(
     sample: Sample,
@@ -440,7 +435,8 @@ def _weigh_632_plus(
     if seen > tied:
         unseen = max(unseen, tied)
         overfit = max(seen - unseen, 0.0) / (seen - tied)
-    weight = SHARE_DRAWN / (1.0 - (1.0 - SHARE_DRAWN) * overfit)
+    # A bootstrap sample has a share 1 - 1/e of the rows, about.
+    weight = 0.632 / (1.0 - 0.368 * overfit)
     return sign * ((1.0 - weight) * seen + weight * unseen)
 
 
@@ -478,10 +474,6 @@ def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntA
         f"None of {MAX_DRAWS} bootstrap samples has both classes inside and outside the sample:"
         " pass more rows, or more groups, of the rarer class."
     )
-
-
-# Largest number of folds that are printed.
-MAX_PRINTED = 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -538,9 +530,6 @@ class CrossValInterval(Interval):
         lines.append("  ".join(["fold", " value", *self.fold_units]))
         folds = zip(self.fold_values, self.fold_sizes, strict=True)
         for fold, (value, sizes) in enumerate(folds):
-            if fold == MAX_PRINTED:
-                lines.append(f"and {len(self.fold_values) - MAX_PRINTED} more")
-                break
             columns = zip(sizes, self.fold_units, strict=True)
             counts = (f"{size:{len(name)}d}" for size, name in columns)
             lines.append("  ".join([f"{fold:4d}", fixed(value), *counts]))
@@ -761,8 +750,8 @@ def cross_val_interval(
         rng = check_generator(random_state)
         interval, note = bootstrap_interval(sample, method, n_resamples, level, rng, n_jobs)
         target = f"expected {measure.name} of the model fitted to all rows"
-    told = {"method": f"{method}, {interval.method}", "target": target, "note": note}
-    return CrossValInterval(**vars(interval) | told | of_folds | {"bias": None})
+    texts = {"method": f"{method}, {interval.method}", "target": target, "note": note}
+    return CrossValInterval(**vars(interval) | texts | of_folds | {"bias": None})
 
 
 def _fold_models(parts: Sequence[Split]) -> str:

@@ -285,7 +285,7 @@ class HeldOut:
         return 1.0 / float(self.joined([1.0 / part.n_effective for part in self.joints]))
 
     def joined(self, of_parts: Sequence[Any]) -> Any:
-        """Variances of the mean over the parts from those of each."""
+        """Variance of the mean over the parts from the variances of the parts."""
         return sum(np.asarray(part) / self.n_parts**2 for part in of_parts)
 
     @cached_property
@@ -378,7 +378,11 @@ class HeldOut:
             auc = float(self.means[candidate]) if method == "kl" else None
             options: Any = {"method": method, "auc": auc, "side": "lower"}
             return auc_bound(n_pos[0], n_neg[0], delta, function_class=n_candidates, **options)
-        theorem = CHERNOFF_THEOREM if in_chernoff_form else guarantee.theorem
+        theorem = (
+            "sklearn_rank, Proofs of bounds, Theorem 5 in Chernoff's form"
+            if in_chernoff_form
+            else guarantee.theorem
+        )
         theorem += ", for all candidates" if not folds else ", for folds, for all candidates"
         observed, expected = f"{'mean ' * self.of_queries}{name}", f"{self.of_new_data} {name}"
         difference = [f"{observed}", f"{expected} of the chosen model"]
@@ -398,9 +402,6 @@ class HeldOut:
                 *guarantee.assumptions,
             ),
         )
-
-
-CHERNOFF_THEOREM = "sklearn_rank, Proofs of bounds, Theorem 5 in Chernoff's form"
 
 
 def influence_of_list(measure: Measure, data: ScoredLists) -> ClassInfluence:
@@ -452,9 +453,8 @@ def _on_mean(values: Sequence[FloatArray], places: Sequence[IntArray], n: int) -
 
     With ``v_ij`` the influence of row i on the value of part j, ``n_j`` the rows of the class in
     it, c the mean of all ``v_ij`` with equal weight for the K parts, and N the rows of the class,
-    it is ``c + N sum over the parts of the row of (v_ij - c) / (K n_j)``. It is about one centre
-    for all folds: what the folds differ by counts as spread, so that a fold with one positive says
-    something of how they vary.
+    it is ``c + N sum over the parts of the row of (v_ij - c) / (K n_j)``. All folds share the
+    centre c. Their differences are part of the variance, also if a fold has one positive.
     """
     n_parts = len(values)
     center = float(np.mean([of_part.mean() for of_part in values]))
@@ -478,9 +478,9 @@ def student_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     rounding = (ROUNDING * np.abs(means)) ** 2
     variance = np.where(variance > rounding, variance, np.diag(held_out.regularized_covariance))
     degrees = sum(n - 1 for (n,) in held_out.sizes)
-    reach = -stdtrit(degrees, tails) * np.sqrt(variance)
+    margin = -stdtrit(degrees, tails) * np.sqrt(variance)
     low, high = held_out.range
-    return np.maximum(means - reach, low), np.minimum(means + reach, high)
+    return np.maximum(means - margin, low), np.minimum(means + margin, high)
 
 
 def student_interval(
@@ -495,9 +495,9 @@ def student_interval(
         return sample_interval(sample, level, "t")
     share = float(held_out.shares(values.mean()))
     variance = (sample.standard_error / (high - low)) ** 2
-    draws = min(share * (1.0 - share) / variance, float(len(values)))
+    n_effective = min(share * (1.0 - share) / variance, float(len(values)))
     degrees = inf if groups is None else sample.degrees
-    limits = [low + (high - low) * x for x in safe_limits(share, draws, level, degrees)]
+    limits = [low + (high - low) * x for x in safe_limits(share, n_effective, level, degrees)]
     error = sample.standard_error
     return Interval(float(values.mean()), limits[0], limits[1], level, "wilson", "", error)
 
@@ -551,22 +551,22 @@ def placement_interval(
 
 def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     """Limits from the influence, with half an item added at either end."""
-    doubt = held_out.joined([[x.slope_variance for x in part] for part in held_out.influences])
-    variance, z = np.diag(held_out.regularized_covariance) + doubt, ndtri(tails)
+    slope = held_out.joined([[x.slope_variance for x in part] for part in held_out.influences])
+    variance, z = np.diag(held_out.regularized_covariance) + slope, ndtri(tails)
     means = held_out.estimates.mean(axis=1)
     origin, length = held_out.range[0], held_out.length
     if not isfinite(length):
-        reach = np.abs(z) * np.sqrt(variance)
-        return means - reach, means + reach
+        margin = np.abs(z) * np.sqrt(variance)
+        return means - margin, means + margin
     shift = np.mean([[x.regularized()[0] for x in part] for part in held_out.influences], axis=0)
     bias = np.mean([[x.bias for x in part] for part in held_out.influences], axis=0)
     value, share = held_out.shares(means), held_out.shares(means - bias)
     shrunken = np.clip(share + shift / length, 0.0, 1.0)
-    draws = shrunken * (1.0 - shrunken) * length**2 / variance
-    low, high = wilson_score_limits(share, z, draws)
-    # The exact limits are farther out where there are few draws.
+    n_effective = shrunken * (1.0 - shrunken) * length**2 / variance
+    low, high = wilson_score_limits(share, z, n_effective)
+    # The exact limits are farther out where the effective sample is small.
     c = np.flatnonzero(tails < 0.5)
-    exact = midp_limits(share[c], draws[c], 1.0 - 2.0 * tails[c])
+    exact = midp_limits(share[c], n_effective[c], 1.0 - 2.0 * tails[c])
     low[c] = np.minimum(np.minimum(low[c], exact[0]), value[c])
     high[c] = np.maximum(np.maximum(high[c], exact[1]), value[c])
     return origin + length * low, origin + length * high
@@ -584,7 +584,7 @@ def limits_at_top(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     """Score limits of the precision, or exact ones where they are farther out."""
     tau = float(held_out.measure.laws["top"])
     tops = [int(top_mass(part[0].sizes, tau)[0]) for part in held_out.lists]
-    # The mean is worth so many items of a top; the threshold adds what it does at their mean.
+    # Effective number of items of the tops, for which the threshold adds its variance.
     top = 1.0 / float(held_out.joined([1.0 / k for k in tops]))
     # Probability for each candidate that an item at the threshold of a part is positive.
     etas = [
@@ -639,8 +639,8 @@ def _lower_of_mean(held_out: HeldOut, method: str, part: int, deltas: FloatArray
     if method == "bernstein":
         variance = np.array([x.values.var(ddof=1) for x in held_out.queries[part]]) / length**2
     shares = held_out.shares(values)
-    reach = shares - mean_limits(method, shares, n, logs, variance)[0]
-    return values - length * np.minimum(reach, 1.0)
+    margin = shares - mean_limits(method, shares, n, logs, variance)[0]
+    return values - length * np.minimum(margin, 1.0)
 
 
 def _lower_of_top(held_out: HeldOut, _: str, part: int, deltas: FloatArray) -> FloatArray:

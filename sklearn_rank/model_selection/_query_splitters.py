@@ -18,9 +18,6 @@ from .._sklearn_compat import num_samples, rows_at
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_flag, check_qid, check_vector, check_whole, is_number, is_whole
 
-# What queries can be stratified by.
-STRATA = ("length", "relevance")
-
 
 @dataclass(frozen=True, eq=False)
 class Queries:
@@ -76,16 +73,16 @@ def places_of(ids: Any, n: int) -> IntArray | None:
     return None if ids is None else queries_of(ids, n, "The splitter").of_rows
 
 
-def queries_of(groups: Any, n: int, whose: str, *, name: str = "groups") -> Queries:
+def queries_of(groups: Any, n: int, caller: str, *, name: str = "groups") -> Queries:
     if groups is None:
         raise ValueError(
-            f"{whose} got no groups, the query id of each row: pass split(X, y, groups=qid); in a"
+            f"{caller} got no groups, the query id of each row: pass split(X, y, groups=qid); in a"
             " search fit(X, y, groups=qid) and in cross-validation params={'groups': qid},"
             " after sklearn.set_config(enable_metadata_routing=True)."
         )
     if np.ndim(groups) == 0 and not isinstance(groups, str | bytes):
         raise ValueError(
-            f"{name}={groups!r} is not an array, but {whose} needs one id for each of the {n}"
+            f"{name}={groups!r} is not an array, but {caller} needs one id for each of the {n}"
             f" rows: pass a one-dimensional array, such as {name}=frame['query']."
         )
     ids, offsets, rows = group_rows(check_qid(groups, n, name=name), by_appearance=True)
@@ -93,19 +90,20 @@ def queries_of(groups: Any, n: int, whose: str, *, name: str = "groups") -> Quer
 
 
 def check_stratify(stratify: Any) -> tuple[str, ...]:
-    """Check the argument ``stratify``; returns some of ``STRATA``."""
+    """Check the argument ``stratify``; returns names of strata."""
     if stratify is None:
         return ()
+    strata = ("length", "relevance")
     names = (stratify,) if isinstance(stratify, str) else stratify
     if not isinstance(names, tuple | list | set | frozenset) or not all(
-        isinstance(name, str) and name in STRATA for name in names
+        isinstance(name, str) and name in strata for name in names
     ):
         raise ValueError(
             f"stratify={stratify!r} must be None, 'length', 'relevance' or ('length',"
             " 'relevance'); to stratify by other quantities, such as labels of queries, use"
             " scikit-learn's StratifiedGroupKFold."
         )
-    return tuple(name for name in STRATA if name in names)
+    return tuple(name for name in strata if name in names)
 
 
 def _sort(n: int, keys: list[FloatArray], rng: np.random.RandomState | None) -> IntArray:
@@ -155,10 +153,6 @@ def _spread_sample(
             order[block] = rng.permutation(order[block])
     places = np.floor((rng.uniform() + np.arange(size)) * (n / size)).astype(np.intp)
     return order[np.minimum(places, n - 1)]
-
-
-# A ranker of queries asks for qid under the name groups; another may ask for qid itself.
-NAMES_OF_IDS = ("groups", "qid")
 
 
 def groups_for(splitter: Any, groups: Any) -> Any:

@@ -47,20 +47,11 @@ from ._candidates import check_scores, fit_part, refuse_repeated
 from ._cross_val import Sample, make_folds, samples_of
 from ._query_splitters import places_of
 
-# Part of the rows that is held out.
-HELD_OUT = 1 / 3
-
 # Factor of the calibration rows up to which it is said how many would do.
 MOST_GROWTH = 100.0
 
-# Halvings of what could be promised, and of how many rows would do.
-N_HALVINGS = 12
-
 # Rows of each class from which on a classifier is hardly without an error on new rows.
 ENOUGH = 20
-
-# Values of the grid of a curve of guarantees.
-N_VALUES = 199
 
 
 @dataclass(frozen=True)
@@ -174,7 +165,7 @@ class CutOffs:
         """The most that could be promised of each cut-off, on a grid; NaN for nothing."""
         observed, amounts = self.observed(goal), self._amounts(goal)
         least, most = (0.0, 1.0) if amounts is None else (amounts.min(), observed.max())
-        values = np.union1d(np.linspace(least, most, N_VALUES + 2)[1:-1], goal.value)
+        values = np.union1d(np.linspace(least, most, 201)[1:-1], goal.value)
         if goal.name == "false positive rate":
             values = values[::-1]
         guaranteed = np.full(len(observed), np.nan)
@@ -665,7 +656,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         rng, cv = check_generator(self.random_state), self.cv
         if cv is None:
             kind = StratifiedShuffleSplit if sample.groups is None else GroupShuffleSplit
-            split = kind(1, test_size=HELD_OUT, random_state=int(rng.integers(2**31)))
+            split = kind(1, test_size=1 / 3, random_state=int(rng.integers(2**31)))
             # By the positive class and the order of groups, whatever they are called.
             places = places_of(sample.groups, len(rows))
             if places is not None and np.max(places) == 0:
@@ -921,8 +912,8 @@ def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) ->
 
 
 def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Where what holds at the low end ceases to hold."""
-    for _ in range(N_HALVINGS):
+    """Where what holds at the low end ceases to hold, to 1/4000 of the distance."""
+    for _ in range(12):
         middle = (low + high) / 2.0
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
