@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -51,7 +50,7 @@ from ..inference._shared import (
     walk_of_parts,
 )
 from ..metrics import Measure
-from ..metrics._shared import Evidence, Groups, MeasureLike, PartialLabels
+from ..metrics._shared import Groups, MeasureLike, PartialLabels
 from ._candidates import (
     FitPlan,
     Split,
@@ -286,66 +285,40 @@ def held_out(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class FoldsInPart:
-    """An estimator on the folds of one list that is labelled in part.
+def _interval_in_part(
+    sample: Sample, tests: Sequence[IntArray], scores: Sequence[FloatArray], level: float
+) -> tuple[Interval, list[float]]:
+    """Score limits of the mean over the folds of one list that is labelled in part.
 
-    The score limits are those of the mean over the folds, each ranked by a model of its own.
+    Returns the values of the folds, too, whose mean is the estimate.
     """
+    rows = np.unique(np.concatenate(tests))
+    tests = [np.searchsorted(rows, test) for test in tests]
+    partial: Any = None if sample.partial is None else sample.partial.only(rows)
+    groups = None if sample.groups is None else sample.groups[rows]
+    sample = sample._replace(labels=sample.labels[rows], groups=groups, partial=partial)
+    folds = held_out(sample, tests, [scores])
+    evidences = [
+        replace(folds.measure.evidence(data), partial=partial.only(test))
+        for (data,), test in zip(folds.lists, tests, strict=True)
+    ]
+    for evidence in evidences:
+        check_labels_in_part([evidence])
+    of_rows = None if groups is None else check_groups(groups, len(rows))
+    walk = walk_of_parts([[x] for x in evidences], tests, sample.labels, partial, [1.0], of_rows)
+    pooled_groups = _groups_of_units(sample, folds)
 
-    sample: Sample
-    tests: Sequence[IntArray]
-    scores: Sequence[FloatArray]  # On each fold
+    def joint_of(labels: BoolArray) -> JointEstimate:
+        completed = sample._replace(labels=labels.astype(np.int64))
+        return joint_influence(held_out(completed, tests, [scores]).pooled, groups=pooled_groups)
 
-    @classmethod
-    def of(cls, sample: Sample, tests: Sequence[IntArray], scores: Any) -> FoldsInPart:
-        """The list of the rows that are held out."""
-        rows, partial = np.unique(np.concatenate(tests)), sample.partial
-        of_rows = sample._replace(
-            labels=sample.labels[rows],
-            groups=None if sample.groups is None else sample.groups[rows],
-            partial=None if partial is None else partial.only(rows),
-        )
-        return cls(of_rows, [np.searchsorted(rows, test) for test in tests], scores)
-
-    @cached_property
-    def folds(self) -> HeldOut:
-        return held_out(self.sample, self.tests, [self.scores])
-
-    @cached_property
-    def evidences(self) -> list[Evidence]:
-        partial: Any = self.sample.partial
-        evidences = [
-            replace(self.folds.measure.evidence(data), partial=partial.only(rows))
-            for (data,), rows in zip(self.folds.lists, self.tests, strict=True)
-        ]
-        for evidence in evidences:
-            check_labels_in_part([evidence])
-        return evidences
-
-    def interval(self, level: float) -> tuple[Interval, list[float]]:
-        """Interval for the mean over the folds, and the values that it averages."""
-        sample, n = self.sample, len(self.sample.labels)
-        groups = None if sample.groups is None else check_groups(sample.groups, n)
-        partial: Any = sample.partial
-        evidences = [[evidence] for evidence in self.evidences]
-        walk = walk_of_parts(evidences, self.tests, sample.labels, partial, [1.0], groups)
-        of_units = _groups_of_units(sample, self.folds)
-
-        def joint_of(labels: BoolArray) -> JointEstimate:
-            completed = sample._replace(labels=labels.astype(np.int64))
-            pooled = held_out(completed, self.tests, [self.scores]).pooled
-            return joint_influence(pooled, groups=of_units)
-
-        _, error, limits = limits_of_population(walk, [1.0], joint_of)
-        low, high = np.clip(limits(level), *self.folds.range).tolist()
-        labels = walk.at_estimate
-        values = [
-            float(evidence.label_function.at(labels[rows])[0])
-            for evidence, rows in zip(self.evidences, self.tests, strict=True)
-        ]
-        estimate = walk.estimate.value
-        return Interval(estimate, low, high, level, "score", "", error), values
+    _, error, limits = limits_of_population(walk, [1.0], joint_of)
+    low, high = np.clip(limits(level), *folds.range).tolist()
+    values = [
+        float(evidence.label_function.at(walk.at_estimate[test])[0])
+        for evidence, test in zip(evidences, tests, strict=True)
+    ]
+    return Interval(walk.estimate.value, low, high, level, "score", "", error), values
 
 
 def _of_all_rows(
@@ -729,7 +702,7 @@ def cross_val_interval(
             target += f", {sample.partial.text}"
             values, sizes, units = [], [], ("labels", "rows")
             if sample.qid is None:
-                interval, values = FoldsInPart.of(sample, tests, scores).interval(level)
+                interval, values = _interval_in_part(sample, tests, scores, level)
                 sizes = [(len(sample.labelled(test)), len(test)) for test in tests]
             else:
                 columns = sample.columns | {"design": design, "level": level}

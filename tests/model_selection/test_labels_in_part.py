@@ -46,6 +46,7 @@ def score_of_search(X, y, weight, *, weighted):
     return search.fit(X, y, sample_weight=weight).best_score_
 
 
+@pytest.mark.slow
 def test_weighted_scores_and_kept_rows_stand_for_all_rows():
     differences = []
     with sklearn.config_context(enable_metadata_routing=True):

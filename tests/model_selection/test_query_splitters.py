@@ -116,7 +116,7 @@ def test_sizes_count_queries(test_size, train_size, n_test, n_train, stratify):
 
 @each_kind
 def test_each_query_is_drawn_as_often(stratify):
-    n, rng = 600, np.random.RandomState(0)
+    n, rng = 300, np.random.RandomState(0)
     split = of_parts(test_size=7, train_size=11, stratify=stratify, random_state=rng)
     drawn = np.zeros((2, 30))
     for _ in range(n):

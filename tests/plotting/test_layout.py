@@ -248,11 +248,11 @@ def test_given_axes_keep_their_figure(kind):
 @pytest.mark.parametrize("kind", ["top", "benefit"])
 def test_a_legend_does_not_take_the_axes_of_the_caller(kind):
     # A warning that the layout collapsed would be an error here.
-    figure, axes = plt.subplots(2, 2, layout="constrained", figsize=(6.4, 4.8))
-    for ax in axes.flat:
+    figure, axes = plt.subplots(1, 2, layout="constrained", figsize=(6.4, 2.4))
+    for ax in axes:
         made(kind, 50, 12, True, ax)
     figure.canvas.draw()
-    for ax in axes.flat:
+    for ax in axes:
         box = ax.get_window_extent()
         assert min(box.width, box.height) > 0.15 * figure.bbox.width
 
