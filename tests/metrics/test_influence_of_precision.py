@@ -73,15 +73,14 @@ def test_ends_and_range():
     np.testing.assert_allclose(found.ends, (0.4, 1 + gained, 0.0, -lost), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("k", "m"), [(5, 20), (10, 10)])
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(("k", "m", "tied"), [(5, 20, True), (10, 10, False)])
 def test_bias_against_the_population(k, m, tied):
     positive = np.array([0.15, 0.3, 0.1, 0.25, 0.15, 0.05])
     negative = np.array([0.02, 0.08, 0.2, 0.2, 0.3, 0.2])
     target = oracle.precision_of_distributions(positive, negative, k / (k + m))
     rng, y_true = np.random.default_rng(k), np.arange(k + m) < k
     found = []
-    for _ in range(1500):
+    for _ in range(800):
         levels = [rng.choice(6, size, p=p) for size, p in ((k, positive), (m, negative))]
         score = -np.concatenate(levels) + (0.0 if tied else rng.random(k + m))
         found.append(of_rows(y_true, score))

@@ -86,8 +86,7 @@ def ranker_of(form, **parameters):
 # ------------------------------------------------------------------------------ rankers of labels
 
 
-@every_form
-@both_routings
+@pytest.mark.parametrize(("form", "routing"), [(form, i % 2 == 0) for i, form in enumerate(FORMS)])
 def test_rankers_in_cross_validation_and_searches(form, routing, data):
     X, utility = data
     y = FORMS[form](utility)
@@ -241,15 +240,15 @@ def test_regressors_of_many_outputs(data):
 
 MULTILABEL = [
     OneVsRestClassifier(LogisticRegression()),
-    OneVsRestClassifier(RandomForestClassifier(8, random_state=0)),
+    OneVsRestClassifier(RandomForestClassifier(4, random_state=0)),
     MLPClassifier((4,), max_iter=20, random_state=0),
     MultiOutputClassifier(LogisticRegression()),
     MultiOutputClassifier(LinearSVC()),
-    RandomForestClassifier(8, random_state=0),
+    RandomForestClassifier(4, random_state=0),
     KNeighborsClassifier(),
     RidgeClassifier(),
     ClassifierChain(LogisticRegression(), random_state=0),
-    make_pipeline(StandardScaler(), RandomForestClassifier(8, random_state=0)),
+    make_pipeline(StandardScaler(), RandomForestClassifier(4, random_state=0)),
 ]
 
 
@@ -340,7 +339,7 @@ def test_labels_that_the_training_lacked():
 def test_classifiers_of_grades(data):
     X, utility = data
     y = 4 - positions_of(utility)
-    forest = RandomForestClassifier(8, random_state=0).fit(X, y)
+    forest = RandomForestClassifier(4, random_state=0).fit(X, y)
     expected = np.array(
         [one @ c for one, c in zip(forest.predict_proba(X), forest.classes_, strict=True)]
     ).T

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from sklearn_rank import metrics
 from sklearn_rank.exceptions import SmallTopWarning
-from tests.catalogue import FUNCTIONS, METRICS
+from tests.catalogue import METRICS
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
@@ -199,42 +199,6 @@ def test_average_precision(y_true, y_score):
 # --------------------------------------------------------------------------------- many queries
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@pytest.mark.parametrize(
-    ("lengths", "weights"), [("few", None), ("many", "whole"), ("long", "any"), ("long", None)]
-)
-def test_many_queries(lengths, weights):
-    rng = np.random.default_rng(4)
-    sizes = {
-        "few": rng.integers(1, 4, 60),
-        "many": np.r_[rng.permutation(np.arange(1, 60)), 1, 1],
-        "long": np.r_[700, rng.integers(1, 9, 30), 700, 333],
-    }[lengths]
-    qid = np.repeat(rng.permutation(len(sizes)), sizes)
-    rows = rng.permutation(len(qid))
-    qid = qid[rows]
-    y_score = rng.integers(0, 40, len(qid)) / 8
-    for case in FUNCTIONS:
-        y_true = rng.choice(case.grades, len(qid))
-        weight = None
-        if weights is not None:
-            real = weights == "any" and case.weights != "whole"
-            weight = rng.uniform(1.001, 3, len(qid)) if real else rng.integers(1, 5, len(qid))
-        given = {"average": None, "undefined": "skip"}
-        values = case(y_true, y_score, qid=qid, **case.weighted(weight), **given)
-        expected = [
-            case(
-                y_true[qid == query],
-                y_score[qid == query],
-                **case.weighted(None if weight is None else weight[qid == query]),
-                **given,
-            )[0]
-            for query in range(len(sizes))
-        ]
-        assert np.mean(np.isfinite(values)) > 0.1, str(case)
-        assert values == pytest.approx(expected, rel=1e-10, abs=1e-12, nan_ok=True), str(case)
-
-
 def test_order_of_queries_and_rows_is_one_of_many():
     rng = np.random.default_rng(5)
     sizes = rng.integers(1, 15, 300)
@@ -296,7 +260,7 @@ def test_values_stay_in_their_range(function, parameters):
     rng = np.random.default_rng(7)
     for n in (2, 11, 300):
         y_true = rng.permutation(np.arange(n) % 3 == 0).astype(int)
-        for _ in range(15):
+        for _ in range(4):
             weight = rng.uniform(1.1, 4, n)
             if function is metrics.average_precision_score:
                 weight = np.ceil(weight)
