@@ -14,7 +14,6 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_rank import RankBoostRanker
-from sklearn_rank.exceptions import PositiveClassWarning
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import rank_boost as oracle
 
@@ -279,13 +278,6 @@ def test_another_weak_ranker_leaves_nothing_of_the_one_before():
         fresh = clone(ranker).fit(X, y)
         assert set(vars(ranker)) == set(vars(fresh))
         np.testing.assert_array_equal(ranker.decision_function(X), fresh.decision_function(X))
-
-
-def test_labels_without_a_positive_class_warn_in_fit_alone():
-    X, y = data()
-    with pytest.warns(PositiveClassWarning):
-        ranker = RankBoostRanker(3).fit(X, np.array(["ok", "fraud"])[y])
-    assert set(next(ranker.staged_predict(X))) == {"ok", "fraud"}
 
 
 def test_lines_on_the_progress(capsys):

@@ -63,7 +63,7 @@ def test_sums_of_all_differences_are_those_of_the_pairs(apart):
 
 @LOSSES
 def test_value_slopes_and_curvature(loss):
-    for p in (1.0, 1.5, 4.0, 40.0):
+    for p in (1.0, 4.0, 40.0):
         X, positive, weight = data(n=25)
         _, function = problem(X, positive, weight, p=p, C=3.0, loss=loss)
         rng = np.random.default_rng(1)
@@ -95,8 +95,7 @@ def test_value_slopes_and_curvature(loss):
 
 
 @LOSSES
-@pytest.mark.parametrize("p", [1.0, 2.5, 8.0])
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(("p", "C"), [(1.0, 100.0), (2.5, 0.01), (8.0, 1.0), (8.0, 100.0)])
 def test_the_minimum_is_that_of_a_solver_of_cones(loss, p, C):
     X, positive, weight = data(seed=3, n=24)
     solution = solve_p_norm_push(problem(X, positive, weight, p=p, C=C, loss=loss), tol=1e-9)

@@ -41,7 +41,7 @@ def as_tuple(weak):
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 def test_every_round_is_that_of_all_pairs(container):
     for linear in (False, True):
-        for seed in range(6):
+        for seed in range(3):
             X, positive, weight = problem(seed)
             expected, losses = oracle.rank_boost(
                 X, positive, weight, n_rounds=8, linear=linear, rate=0.7
@@ -146,16 +146,6 @@ def test_equally_good_stumps_go_to_the_first_feature_and_the_lowest_threshold():
         found = Stumps(rows).best(signed)
         assert found.ranking == Stump(0, 0.5)
         assert found.r == 0.5
-
-
-def test_constant_features_make_no_weak_ranking():
-    X = np.ones((4, 2))
-    positive, weight = np.array([True, False, True, False]), np.ones(4)
-    for linear in (False, True):
-        found, _ = boosted(X, positive, weight, 5, linear=linear)
-        assert found.rankings == []
-        assert found.converged
-        assert found.largest_r == 0.0
 
 
 @pytest.mark.parametrize("linear", [False, True])
