@@ -84,7 +84,6 @@ GROUPS = {  # in reading order
     "model_selection": ["promised_precision", "selection_by_bound"],
     "top_of_list": [
         "first_ranker",
-        "ionosphere_top",
         "rules_differ",
         "accuracy_at_top_certificate",
     ],
