@@ -29,8 +29,8 @@ CONSTANT_OF_TABLE = "the constant of Table 2"
 # Score from which on the losses of differences of scores are taken about the first of each list.
 LARGE_SCORE = 1e3
 
-# Pairs of a part of the lists; in lists longer than so many items, sums of pairs take linear time.
-WORK_OF_PART, LINEAR_FROM = 2**24, 512
+# Items of a part of the lists, about, which a thread takes.
+ITEMS_OF_PART = 2**16
 
 
 class LossOnLists:
@@ -47,11 +47,10 @@ class LossOnLists:
         self._checks = checks
         self.loss, self.lists, self.is_convex = loss, lists, loss.is_convex
         self.has_curvature, self.has_hessian_product = loss.has_curvature, loss.has_hessian_product
-        # Parts of equal work, whatever the number of threads, which so changes no bit.
-        lengths = lists.lengths.astype(np.float64)
-        work = np.append(0.0, np.cumsum(lengths * np.minimum(lengths, LINEAR_FROM)))
-        shares = np.linspace(0, work[-1], max(int(work[-1] / WORK_OF_PART), 1) + 1)
-        ends = np.unique([0, *np.searchsorted(work, shares), lists.n_lists]).tolist()
+        # The parts do not depend on the number of threads, which so changes no bit.
+        n_items = int(lists.offsets[-1])
+        shares = np.linspace(0, n_items, max(n_items // ITEMS_OF_PART, 1) + 1)
+        ends = np.unique(np.searchsorted(lists.offsets, shares)).tolist()
         parts = [lists.part(a, b) for a, b in pairwise(ends)] if len(ends) > 2 else [lists]
         self._prepared = [loss._prepare(part) for part in parts]
         self._items = [slice(lists.offsets[a], lists.offsets[b]) for a, b in pairwise(ends)]

@@ -108,7 +108,7 @@ class BoostingObjective:
     def calc_ders_range(self, *_: Any) -> None:
         """Raise an error in CatBoost, which passes no queries."""
         raise NotImplementedError(
-            f"{self!r} cannot be used in CatBoost, which tells an objective no queries: use "
+            f"{self!r} cannot be used in CatBoost, which passes no queries to an objective: use "
             "LightGBM or XGBoost, or one of the losses of CatBoost."
         )
 

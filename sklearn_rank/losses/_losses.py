@@ -84,7 +84,7 @@ class _TwoSided(TemplateLoss):
     def _slopes(self, score: FloatArray) -> ArrayPair: ...
 
     @abstractmethod
-    def _bends(self, score: FloatArray) -> ArrayPair: ...
+    def _curvatures(self, score: FloatArray) -> ArrayPair: ...
 
     def _mix(self, lists: Lists, parts: ArrayPair) -> FloatArray:
         falling = product_or_zero(lists.grade, parts[0])
@@ -101,7 +101,7 @@ class _TwoSided(TemplateLoss):
 
     @np.errstate(over="ignore")
     def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
-        return self._mix(lists, self._bends(score))
+        return self._mix(lists, self._curvatures(score))
 
     def _hessian_product(
         self, lists: Lists, score: FloatArray, direction: FloatArray
@@ -140,10 +140,10 @@ class PointwiseLogistic(_TwoSided, name="pointwise_logistic"):
     def _slopes(self, score: FloatArray) -> ArrayPair:
         return -expit(-score), expit(score)
 
-    def _bends(self, score: FloatArray) -> ArrayPair:
+    def _curvatures(self, score: FloatArray) -> ArrayPair:
         small = np.exp(-np.abs(score))
-        bend = small / np.square(1 + small)
-        return bend, bend
+        curvature = small / np.square(1 + small)
+        return curvature, curvature
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return np.log(utility) - np.log(self.eta - utility)
@@ -176,7 +176,7 @@ class PointwiseExponential(_TwoSided, name="pointwise_exponential"):
     def _slopes(self, score: FloatArray) -> ArrayPair:
         return -np.exp(-score), np.exp(score)
 
-    _bends = _parts
+    _curvatures = _parts
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return 0.5 * (np.log(utility) - np.log(self.eta - utility))
@@ -215,7 +215,7 @@ class PointwiseSquaredHinge(_TwoSided, name="pointwise_squared_hinge"):
     def _slopes(self, score: FloatArray) -> ArrayPair:
         return -2 * np.maximum(0, self.t - score), 2 * np.maximum(0, score)
 
-    def _bends(self, score: FloatArray) -> ArrayPair:
+    def _curvatures(self, score: FloatArray) -> ArrayPair:
         return np.where(score < self.t, 2.0, 0.0), np.where(score > 0, 2.0, 0.0)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
@@ -261,17 +261,17 @@ class PointwiseDifferentiableHinge(_TwoSided, name="pointwise_differentiable_hin
         self.width = check_number("width", width, 0.0, closed="neither")
 
     def _parts(self, score: FloatArray) -> ArrayPair:
-        return self._bent(1 - score), self._bent(score)
+        return self._smoothed(1 - score), self._smoothed(score)
 
     def _slopes(self, score: FloatArray) -> ArrayPair:
         return -np.clip((1 - score) / self.width, 0, 1), np.clip(score / self.width, 0, 1)
 
-    def _bends(self, score: FloatArray) -> ArrayPair:
+    def _curvatures(self, score: FloatArray) -> ArrayPair:
         falls = (score < 1) & (score > 1 - self.width)
         rises = (score > 0) & (score < self.width)
         return falls.astype(np.float64) / self.width, rises.astype(np.float64) / self.width
 
-    def _bent(self, x: FloatArray) -> FloatArray:
+    def _smoothed(self, x: FloatArray) -> FloatArray:
         short = np.clip(x, 0, self.width)
         return short**2 / (2 * self.width) + np.maximum(x - self.width, 0)
 
@@ -280,7 +280,7 @@ class PointwiseDifferentiableHinge(_TwoSided, name="pointwise_differentiable_hin
         with np.errstate(divide="ignore"):
             low = self.width * share / (1 - share)
             high = 1 - self.width * (1 - share) / share
-        # Where both parts are curved the minimiser is the share itself.
+        # Where both parts have curvature, the minimiser is the share itself.
         scores = np.where(low <= min(1 - self.width, self.width), low, share)
         return np.where(high >= max(1 - self.width, self.width), high, scores)
 

@@ -18,14 +18,12 @@ from .._typing import AnyArray, FloatArray, IntArray
 # Pairs that are worked on at once.
 BLOCK = 2**15
 
-# Nanoseconds of a pair, pair by pair, and as the entry of a matrix alone.
-PAIR, COMPILED_PAIR, ENTRY = 10.0, 2.5, 8.0
+# Nanoseconds of a pair, pair by pair.
+PAIR, COMPILED_PAIR = 10.0, 2.5
 
-# Nanoseconds of an item, an interval of scores and a pair of intervals, by series.
+# Nanoseconds of an item that is sorted or in a series, of an interval of scores and of a pair of
+# intervals of a series.
 ITEM, CELL, PAIR_OF_CELLS = 250.0, 10e3, 1e3
-
-# Nanoseconds of an item of a rectangle that is sorted.
-SORTED = 250.0
 
 # Odds exp(s_j - s_i) are quotients of exponentials taken once an item where the scores lie within
 # this distance of each other, and products of eight of them are then within float64.
@@ -230,30 +228,24 @@ class LogisticPairs:
 
 
 class WindowPairs:
-    """Sums over the pairs of rectangles whose order is wrong, or right by less than a margin.
-
-    Small rectangles are summed pair by pair, others are sorted.
-    """
+    """Sums over the pairs of rectangles whose order is wrong, or right by less than a margin."""
 
     def __init__(self, lists: Lists, level: IntArray) -> None:
         """Find the pairs of items with those of later levels, in the order of the items."""
         rectangles = rectangles_of_levels(lists.list_of, level)
-        by_sort = SORTED * (rectangles.n_rows + rectangles.n_partners)
-        by_pairs = ENTRY * rectangles.n_pairs
-        is_large = by_sort < by_pairs
-        self._compiled = compiling_pays(float(np.minimum(by_sort, by_pairs).sum()))
+        n_sorted = int(rectangles.n_rows.sum() + rectangles.n_partners.sum())
+        self._compiled = compiling_pays(ITEM * n_sorted)
         if self._compiled:
-            self._lists, self._level = (
-                lists,
-                lists.to_items(np.maximum.reduceat(level, lists.offsets[:-1])) - level,
-            )
+            highest = np.maximum.reduceat(level, lists.offsets[:-1])
+            self._lists, self._level = lists, lists.to_items(highest) - level
             return
-        self._small = list(rectangles.only(~is_large).pairs())
-        large = rectangles.only(is_large)
         # Rows and partners of each rectangle, one after the other.
         begins, sizes = (
             np.stack(columns, axis=1).ravel()
-            for columns in ((large.rows, large.partners), (large.n_rows, large.n_partners))
+            for columns in (
+                (rectangles.rows, rectangles.partners),
+                (rectangles.n_rows, rectangles.n_partners),
+            )
         )
         self._items = ragged_ranges(begins, sizes)
         self._is_row = np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
@@ -269,9 +261,6 @@ class WindowPairs:
             window_sums(score, self._level, columns, margin, self._lists.offsets, *sums)
             return np.swapaxes(sums, 1, 2)
         found = np.zeros((2, *payload.shape))
-        for pairs in self._small:
-            wrong = (pairs.excess(score) > -margin).astype(np.float64)
-            pairs.add(wrong, np.stack([payload, payload]), found)
         if len(self._items):
             self._add_sorted(score, margin, payload, found)
         return found

@@ -14,15 +14,13 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_number
 from ._base import CONSTANT_OF_TABLE, ArrayPair, TemplateLoss, product_or_zero
 from ._pair_sums import (
+    BLOCK,
     LogisticPairs,
     Rectangles,
     WindowPairs,
     rectangles_of_all_pairs,
     rectangles_of_levels,
 )
-
-# Entries of the blocks of pairs that a function given by the user is called on.
-BLOCK = 2**18
 
 
 class PairwiseSquared(TemplateLoss, name="pairwise_squared"):
@@ -378,9 +376,9 @@ class PairwiseConvex(TemplateLoss):
     def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
         diagonal, weight = np.zeros(len(score)), lists.counts
         for _, rows, partners in _pair_blocks(lists):
-            bends = self._bends(lists, score, rows, partners)
-            diagonal[rows] += bends.sum(axis=1)
-            diagonal[partners] += bends.sum(axis=0)
+            curvature = self._second_derivatives(lists, score, rows, partners)
+            diagonal[rows] += curvature.sum(axis=1)
+            diagonal[partners] += curvature.sum(axis=0)
         at_zero = float(np.asarray(self._second()(np.zeros(1)))[0])
         return diagonal - 2 * at_zero * weight**2 * lists.grade
 
@@ -389,13 +387,13 @@ class PairwiseConvex(TemplateLoss):
     ) -> FloatArray:
         product = np.zeros(len(score))
         for _, rows, partners in _pair_blocks(lists):
-            bends = self._bends(lists, score, rows, partners)
-            bends *= direction[rows, np.newaxis] - direction[partners]
-            product[rows] += bends.sum(axis=1)
-            product[partners] -= bends.sum(axis=0)
+            curvature = self._second_derivatives(lists, score, rows, partners)
+            curvature *= direction[rows, np.newaxis] - direction[partners]
+            product[rows] += curvature.sum(axis=1)
+            product[partners] -= curvature.sum(axis=0)
         return product
 
-    def _bends(
+    def _second_derivatives(
         self, lists: Lists, score: FloatArray, rows: IntArray, partners: slice
     ) -> FloatArray:
         weight = lists.counts
@@ -453,10 +451,6 @@ def _pair_blocks(lists: Lists) -> Any:
             yield q, rows[start : start + step], slice(begin, end)
 
 
-# Scores whose squares, and sums of them, stay within float64.
-LARGEST_SQUARED = 1e150
-
-
 class ComparisonLogistic(LogisticOfPairs, name="comparison_logistic"):
     """RankNet loss, ``sum over v_i > v_j of log(1 + exp(-(s_i - s_j)))``.
 
@@ -502,18 +496,6 @@ class _Windows(NamedTuple):
         by_item = np.empty((2, *in_order.shape))
         by_item[:, :, self.order] = self.pairs.sums(score[self.order], margin, in_order)
         return by_item
-
-
-def _unit(lists: Lists, centred: FloatArray) -> Any:
-    """Power of two for each item in which the squares of the scores of its list do not overflow.
-
-    It is 1 for all items as a rule.
-    """
-    size = np.abs(centred)
-    if size.max() <= LARGEST_SQUARED:
-        return 1.0
-    largest = lists.to_items(lists.largest(size))
-    return np.where(largest <= LARGEST_SQUARED, 1.0, np.exp2(np.floor(np.log2(largest))))
 
 
 class _Hinge(TemplateLoss):
@@ -595,7 +577,9 @@ class ComparisonSquaredHinge(_Hinge, name="comparison_squared_hinge"):
     def _value_and_gradient(self, windows: _Windows, score: FloatArray) -> ArrayPair:
         lists, weight = windows.lists, windows.lists.counts
         centred = score - lists.to_items(lists.totals(score) / lists.lengths)
-        unit = _unit(lists, centred)
+        # A power of two for each list, so that the squares do not overflow.
+        largest = np.maximum(lists.largest(np.abs(centred)), 1.0)
+        unit = lists.to_items(np.exp2(np.floor(np.log2(largest))))
         scaled, margin = centred / unit, self.margin / unit
         payload = weight, weight * scaled, weight * scaled**2
         worse, better = windows.sums(centred, self.margin, *payload)
@@ -603,11 +587,9 @@ class ComparisonSquaredHinge(_Hinge, name="comparison_squared_hinge"):
         squares = worse[0] * short**2 + 2 * worse[1] * short + worse[2]
         pull = worse[0] * short + worse[1]
         push = better[0] * (margin + scaled) - better[1]
-        if np.ndim(unit):
-            # Rounding must not make of nothing a square below 0, which the unit would blow up.
-            squares = np.maximum(squares, 0.0)
         with np.errstate(over="ignore"):
-            squares = product_or_zero(weight * squares, np.square(unit))
+            # Rounding may make 0 a square below 0, which the unit would enlarge.
+            squares = product_or_zero(weight * np.maximum(squares, 0.0), np.square(unit))
             return lists.totals(squares), 2 * weight * (push - pull) * unit
 
     def _curvature(self, windows: _Windows, score: FloatArray) -> FloatArray:

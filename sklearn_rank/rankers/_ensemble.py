@@ -9,6 +9,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+from sklearn.model_selection import GroupKFold, KFold, check_cv
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from .._lists import LabelType, Lists
 from .._optional import import_optional, is_installed
 from .._sklearn_compat import StrOptions, fit_context, rows_at
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._warn import told_once
 from ..inference import Comparison, compare
 from ..metrics import get_measure
@@ -27,25 +28,22 @@ from ..metrics._shared import (
     scores_with_ids,
 )
 from ..preprocessing import QueryNormalizer
-from ._base import check_columns, forget, is_frame, restored_on_error, store_parameters
-from ._default_members import (
+from ._base import check_columns, forget, is_frame, restored_on_error, row_keys, store_parameters
+from ._group_adapter import GroupRankerAdapter
+from ._linear_rankers import OrderPreservingRanker
+from ._list_base import QueryRanker, check_held_out_weights, checked_labels, held_out_value
+from ._members import (
     NUMBERS,
+    NamedMembers,
     boosted_trees,
     categorical_columns,
+    fitted_weights,
     imputer,
     refuse_empty_columns,
     with_indicators,
     with_ordinal_codes,
 )
-from ._group_adapter import GroupRankerAdapter
-from ._linear_rankers import OrderPreservingRanker
-from ._list_base import QueryRanker, check_held_out_weights, checked_labels, held_out_value
-from ._members import NamedMembers, fitted_weights
-from ._query_folds import metadata_at, metadata_of, query_folds
-from ._two_classes import Fold
-
-# How the scores of one member are made comparable with those of others.
-FUSIONS = ("zscore", "rank", "minmax", "reciprocal_rank")
+from ._two_classes import Fold, of_taken_rows
 
 # Positions that are added before reciprocals are taken; Cormack, Clarke and Büttcher (2009).
 RRF_CONSTANT = 60.0
@@ -296,7 +294,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
     _parameter_constraints = {
         "estimators": [list, None],
         "weights": [StrOptions({"equal", "fitted"}), "array-like"],
-        "fusion": [StrOptions(set(FUSIONS))],
+        "fusion": [StrOptions({"zscore", "rank", "minmax", "reciprocal_rank"})],
     }
     _sparse = False
     _example = '[("linear", OrderPreservingRanker()), ("trees", regressor)]'
@@ -547,3 +545,49 @@ def _member_scores(members: list[Any], X: Any, qid: Any) -> FloatArray:
     """Scores of members, 0 of those that are None. Shape (n_samples, n_members)."""
     zeros = np.zeros(len(X))
     return np.column_stack([zeros if m is None else scores_with_ids(m, X, qid) for m in members])
+
+
+def query_folds(cv: Any, items: Any, lists: Lists, n_rows: int) -> list[Fold]:
+    """Folds of lists, or of the rows of one list with equal rows in one fold."""
+    cv = 5 if cv is None else cv
+    groups = lists.list_of
+    if isinstance(cv, int | np.integer):
+        if lists.n_lists == 1:
+            distinct, place = np.unique(row_keys(items, lists.labels), return_inverse=True)
+            if len(groups) < cv:
+                raise ValueError(
+                    f"cv={cv} needs at least {cv} rows of one query, got n_samples={len(groups)}: "
+                    "pass more rows or a smaller cv."
+                )
+            # Fewer folds where the rows are enough, but not different.
+            n_folds = min(int(cv), max(2, len(distinct)))
+            held_out = [np.isin(place, test) for _, test in KFold(n_folds).split(distinct)]
+            return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in held_out]
+        if lists.n_lists < cv:
+            raise ValueError(
+                f"cv={cv} needs at least {cv} queries, but there are {lists.n_lists}: pass more "
+                "queries or a smaller cv."
+            )
+        return list(GroupKFold(int(cv)).split(groups, groups=groups))
+    if lists.rows is not None:
+        cv = of_taken_rows(cv, lists.rows, n_rows)
+    folds = list(check_cv(cv).split(groups, lists.labels, groups))
+    for train, test in folds:
+        shared = np.intersect1d(groups[train], groups[test])
+        if len(shared) and lists.n_lists > 1:
+            raise ValueError(
+                f"cv splits {len(shared)} queries, such as {lists.name_of(int(shared[0]))}, "
+                "between training and test parts: pass an int, or a splitter that keeps groups "
+                "whole."
+            )
+    return folds
+
+
+def metadata_of(lists: Lists, sample_weight: FloatArray | None) -> dict[str, Any]:
+    weight = lists.query_weight
+    by_item = None if weight is None else lists.to_items(weight)
+    return {"qid": lists.list_of, "sample_weight": sample_weight, "query_weight": by_item}
+
+
+def metadata_at(metadata: dict[str, Any], items: IntArray) -> dict[str, Any]:
+    return {name: None if values is None else values[items] for name, values in metadata.items()}

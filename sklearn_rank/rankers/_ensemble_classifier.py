@@ -37,15 +37,16 @@ from ..inference import Comparison, compare
 from ..inference._shared import whole_weights
 from ..metrics import get_measure
 from ._base import check_columns, restored_on_error, store_parameters
-from ._default_members import (
+from ._members import (
+    NamedMembers,
     boosted_trees,
     categorical_columns,
+    fitted_weights,
     imputer,
     refuse_empty_columns,
     with_indicators,
     with_ordinal_codes,
 )
-from ._members import NamedMembers, fitted_weights
 from ._two_classes import (
     BipartiteRanker,
     Fold,
@@ -58,9 +59,6 @@ from ._two_classes import (
     share_threshold,
     values_of_taken_rows,
 )
-
-# Inverse penalty of the calibration, which keeps it finite where the classes are separated.
-CALIBRATION_STRENGTH = 100.0
 
 # Least slope of the log-odds in the score, which keeps its order where it tells nothing.
 LEAST_SLOPE = 0.01
@@ -92,7 +90,8 @@ class Stack:
                 standardised, lambda scores: value(rows.positive, scores, **metadata)
             )
         self.weights = weights
-        calibration = LogisticRegression(C=CALIBRATION_STRENGTH).fit(
+        # The penalty keeps it finite where the classes are separated.
+        calibration = LogisticRegression(C=100.0).fit(
             standardised @ weights[:, np.newaxis], rows.positive, rows.weight
         )
         self.slope = max(float(calibration.coef_[0, 0]), LEAST_SLOPE)

@@ -578,16 +578,14 @@ class CatBoostMeasure:
         return self._stopping.add(approxes[0]), 1.0
 
 
-ADAPTERS = {
-    ("lightgbm", "LGBMRanker"): LightGBM,
-    ("xgboost", "XGBRanker"): XGBoost,
-    ("catboost", "CatBoostRanker"): CatBoost,
-}
-
-
 def booster_of(estimator: Any) -> GroupBooster:
+    adapters = {
+        ("lightgbm", "LGBMRanker"): LightGBM,
+        ("xgboost", "XGBRanker"): XGBoost,
+        ("catboost", "CatBoostRanker"): CatBoost,
+    }
     for cls in type(estimator).__mro__:
-        adapter = ADAPTERS.get((cls.__module__.partition(".")[0], cls.__name__))
+        adapter = adapters.get((cls.__module__.partition(".")[0], cls.__name__))
         if adapter is not None:
             return adapter(estimator)
     return GroupBooster(estimator)
@@ -598,10 +596,6 @@ def unfitted(estimator: Any) -> Any:
         # It copies lists, such as cat_features, and clone wants the same objects.
         return type(estimator)(**estimator.get_params(deep=False))
     return clone(estimator)
-
-
-# Grades of any sign; the library checks them.
-GRADES = LabelType("graded", lowest=-np.inf, name="y")
 
 
 def check_validation_data(early_stopping: bool, **data: Any) -> bool:
@@ -898,7 +892,9 @@ class GroupRankerAdapter(QueryRanker):
     def _repeatable_lists(
         self, X: Any, y: Any, qid: Any, weights: dict[str, Any], *, reset: bool = True
     ) -> tuple[Any, Lists]:
-        X, lists = self._lists(X, y, qid, weights, labels=GRADES, reset=reset)
+        # The library checks the grades.
+        grades = LabelType("graded", lowest=-np.inf, name="y")
+        X, lists = self._lists(X, y, qid, weights, labels=grades, reset=reset)
         if not lists.whole.all():
             raise ValueError(
                 "sample_weight is not whole, but rows are repeated by it, because no library has "

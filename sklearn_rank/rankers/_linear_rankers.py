@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import partial
+from itertools import product
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from .._lists import Lists
 from .._partitions import is_collection
 from .._sklearn_compat import (
     CallbackSupportMixin,
+    Interval,
     StrOptions,
     fit_context,
     with_callbacks,
@@ -26,14 +29,15 @@ from .._solvers import (
     solve_linear,
     solve_linear_hinge,
 )
-from .._typing import BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_propensities
 from .._warn import warn
-from ..calibration._shared import positional_form, warn_if_not_positional
+from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import GrownLimitWarning
 from ..losses import ComparisonHinge, ComparisonSquaredHinge, TemplateLoss, get_loss
 from ..losses._shared import LossOnLists
 from ..metrics import Measure
+from ..metrics._shared import MeasureLike
 from ._base import (
     forget,
     refuse_blocked,
@@ -49,16 +53,10 @@ from ._linear_base import (
     ridge_solution,
     scaled_penalties,
 )
-from ._list_base import (
-    CalibratedRanker,
-    check_gains,
-    nothing_to_learn,
-    refuse_propensities,
-    with_utilities,
-)
+from ._list_base import LOSS_CONSTRAINTS, calibrated_loss, check_gains
 
 
-class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker):
+class OrderPreservingRanker(CallbackSupportMixin, BlockRanker):
     """Linear learning to rank with a loss that is calibrated for a measure.
 
     The measure maps relevance y to utilities v = u(y). The scores s = X w + b minimise ``sum over
@@ -228,6 +226,8 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
 
     _row_types = (np.float64, np.float32)
     _parameter_constraints = {
+        "loss": LOSS_CONSTRAINTS,
+        "propensity_clip": [Interval(Real, 0, 1, closed="both")],
         "normalize": NORMALIZE_CONSTRAINTS,
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
     }
@@ -474,16 +474,16 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
             )
         blocks = lists.blocks.on(partial(LossOnLists, loss), loss)
         sums, curvature = blocks.total(feature_curvature)
-        bends = factor * sums[0]
+        curvatures = factor * sums[0]
         if multiple is None:
-            alpha = np.full(len(bends), float(self.alpha))
-            self._warn_of_units(X, bends)
+            alpha = np.full(len(curvatures), float(self.alpha))
+            self._warn_of_units(X, curvatures)
         else:
             alpha = multiple * scaled_penalties(sums, curvature, lists.weight)
             alpha = np.where(self.varies_, self.alpha_, alpha) if add else alpha
-        self.alpha_, self.varies_ = alpha, (bends > 0) | (add and self.varies_)
+        self.alpha_, self.varies_ = alpha, (curvatures > 0) | (add and self.varies_)
         intercept = self._has_intercept(loss)
-        return LinearProblem(blocks, self.alpha_, intercept, quadratic, bends, factor)
+        return LinearProblem(blocks, self.alpha_, intercept, quadratic, curvatures, factor)
 
     def _utilities(
         self,
@@ -504,7 +504,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         warn_if_not_positional(self.measure)
         measure, _ = positional_form(self.measure)
         labels = measure.label_type(name="y")
-        convert = partial(_utilities_of_chunk, measure, self.propensity_clip)
+        convert = partial(with_utilities, measure, self.propensity_clip)
         lists = self._chunked({**columns, "propensity": propensity}, labels, convert, exit_stack)
         check_gains(type(self).__name__, measure, lists.labels)
         if propensity is not None:
@@ -512,6 +512,38 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         if not lists.largest > 0:
             raise nothing_to_learn(measure, X.shape[0])
         return lists
+
+    def _utility_lists(
+        self,
+        X: Any,
+        y: Any,
+        qid: Any,
+        weights: dict[str, Any],
+        *,
+        reset: bool,
+        propensity: Any = None,
+    ) -> tuple[Any, Lists]:
+        """Rows, and utilities of the lists for which the measure is defined."""
+        warn_if_not_positional(self.measure)
+        measure, _ = positional_form(self.measure)
+        labels = measure.label_type(name="y")
+        X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
+        check_gains(type(self).__name__, measure, lists.labels)
+        if propensity is not None:
+            refuse_propensities(self.loss, measure, lists.labels)
+        columns = {"y": y, "propensity": propensity}
+        defined = with_utilities(measure, self.propensity_clip, lists, columns)
+        if defined is None or not np.any(defined.grade > 0):
+            raise nothing_to_learn(measure, X.shape[0])
+        return X, defined
+
+    def _loss(self, largest: float, *, eta: float | None = None) -> TemplateLoss:
+        """The loss for utilities up to ``eta``, or the limit of the measure, or ``largest``."""
+        largest = max(positional_form(self.measure)[1].largest or 0.0, largest)
+        return calibrated_loss(self.loss, self.measure, eta=eta, largest=largest)
+
+    def _warn_of_measure(self) -> None:
+        warn_if_not_positional(self.measure)
 
     def _has_intercept(self, loss: TemplateLoss) -> bool:
         return self.fit_intercept and not loss.is_translation_invariant
@@ -523,14 +555,62 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         return as_design(X).scores(self.coef_) + self.intercept_
 
 
-def _utilities_of_chunk(
+def refuse_propensities(loss: TemplateLoss | str, measure: MeasureLike, labels: AnyArray) -> None:
+    """Refuse losses and measures for which utilities divided by propensities mean nothing.
+
+    Utilities must not depend on labels of other items: with examinations e of 0 and 1, the mean of
+    ``u(e y) / p`` is u(y) if ``u(e y) = e u(y)``. It is tried on every examination of a short list
+    of at most three of the labels.
+    """
+    template = get_loss(loss) if isinstance(loss, str) else loss
+    if not template.is_order_preserving:
+        raise ValueError(
+            f"{template!r} is not order-preserving, so that propensities cannot make it unbiased: "
+            "leave out propensity, or use a loss such as 'pairwise_logistic' or 'softmax'."
+        )
+    measure, form = positional_form(measure)
+
+    def utilities(labels: Any) -> Any:
+        values = form.utilities(Lists(labels=labels, offsets=np.array([0, len(labels)])))
+        return values if measure.undefined == "skip" else np.nan_to_num(values)
+
+    positive = np.unique(labels[labels > 0])
+    positive = np.unique(positive[[0, (len(positive) - 1) // 2, -1]])
+    items = np.concatenate((positive, positive[-1:], np.zeros(1, dtype=positive.dtype)))
+    complete = utilities(items)
+    for examined in product((False, True), repeat=len(items) - 1):
+        mask = np.array([*examined, True])
+        clicked = utilities(np.where(mask, items, np.zeros_like(items)))
+        if not np.allclose(clicked, np.where(mask, complete, 0.0), rtol=1e-12, atol=0.0):
+            raise ValueError(
+                f"The utilities of {measure.name!r} depend on all labels of a query, of which "
+                "clicks show only some, so that propensities cannot make them unbiased: fit "
+                "with measure='dcg', 'dcg@10' or 'precision@5', for which the utility of an "
+                f"item depends on its own label only, and score by {measure.name!r} where the "
+                "relevance is known."
+            )
+
+
+def with_utilities(
     measure: Measure, clip: float, lists: Lists, columns: dict[str, Any]
 ) -> Lists | None:
-    propensity, propensities = columns["propensity"], None
-    if propensity is not None:
-        n_rows = len(columns["y"])
-        propensities = np.maximum(check_propensities(propensity, n_rows, lists.rows), clip)
-    return with_utilities(measure, lists, propensities)
+    """Utilities, divided by propensities of at least ``clip``, of lists with a measure."""
+    utilities = utilities_of(measure, lists)
+    if columns["propensity"] is not None:
+        propensity = check_propensities(columns["propensity"], len(columns["y"]), lists.rows)
+        utilities = utilities / np.maximum(propensity, clip)
+    missing = np.isnan(utilities)
+    if missing.all():
+        return None
+    lists = lists.with_labels(np.where(missing, 0.0, utilities))
+    return lists.only(~missing[lists.offsets[:-1]])
+
+
+def nothing_to_learn(measure: Measure, n_rows: int) -> ValueError:
+    return ValueError(
+        f"No query has a row of positive utility for {measure.name}, for example because no "
+        f"query contains both relevant and other rows: check y and qid (n_samples={n_rows})."
+    )
 
 
 def _on(kind: Any, margin: float, lists: Lists, n_threads: int = 1) -> LossOnLists:

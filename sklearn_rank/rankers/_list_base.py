@@ -6,8 +6,6 @@ import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,11 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists, TrainingQueries, check_lists, refuse_single_rows
 from .._partitions import any_collection
-from .._sklearn_compat import Interval, StrOptions
+from .._sklearn_compat import StrOptions
 from .._typing import AnyArray, FloatArray
-from .._validation import check_propensities, ravelled, refuse_missing_labels
+from .._validation import ravelled, refuse_missing_labels
 from .._warn import warn
-from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import (
     CalibrationWarning,
     LargeGainWarning,
@@ -32,7 +29,6 @@ from ..exceptions import (
 from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
 from ..metrics._shared import (
-    MeasureLike,
     check_fixed_scale,
     has_exponential_gain,
     warn_of_trained_queries,
@@ -45,10 +41,6 @@ LONGEST_SINGLE_LIST = 2000
 
 # Largest grade g for which float64 holds the sum of 2**g - 1 and a few gains of 1.
 LARGEST_CLEAR_GRADE = 50
-# Grades from which 2**g is beyond float64.
-LARGEST_GRADE = 1024
-
-ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
 
 def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
@@ -59,7 +51,7 @@ def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
         return
     stem = "dcg" if measure.in_grammar()[0].startswith("dcg") else "ndcg"
     line = f'pass measure=get_measure("{stem}", gain="linear")'
-    if largest >= LARGEST_GRADE:
+    if largest >= np.finfo(np.float64).maxexp:
         raise ValueError(
             f"y contains the relevance {largest:g}, whose gain 2**y - 1 in {measure.name} is "
             f"infinite: if y is a count or an amount and not a grade, {line}."
@@ -251,15 +243,16 @@ class QueryRanker(ListRanker):
             )
         if qid is not None or single_list:
             return
+        routing = "sklearn.set_config(enable_metadata_routing=True)"
         if n_rows > LONGEST_SINGLE_LIST:
             raise QuerySetupError(
                 f"{name} got no qid for {n_rows} rows, too many for one query by default. Pass "
-                f"qid=, one id per row; in a pipeline or search write\n    {ROUTING}\n    ....fit("
+                f"qid=, one id per row; in a pipeline or search write\n    {routing}\n    ....fit("
                 "X, y, groups=qid)\nIf all rows are one query, pass qid=0 or set single_list=True."
             )
         warn(
             f"{name} got no qid and treats all {n_rows} rows as one query: pass qid=, one id per "
-            f"row, or groups= to a search or pipeline after {ROUTING}; or qid=0 or "
+            f"row, or groups= to a search or pipeline after {routing}; or qid=0 or "
             "single_list=True if they are one query.",
             SingleListWarning,
         )
@@ -415,101 +408,6 @@ class QueryRanker(ListRanker):
         return float(value if measure.greater_is_better else -value)
 
 
-# Different labels of the list on which all examinations are tried.
-MOST_LABELS = 3
-
-
-def refuse_propensities(loss: TemplateLoss | str, measure: MeasureLike, labels: AnyArray) -> None:
-    """Refuse losses and measures for which utilities divided by propensities mean nothing.
-
-    Utilities must not depend on labels of other items: with examinations e of 0 and 1, the mean of
-    ``u(e y) / p`` is u(y) if ``u(e y) = e u(y)``. It is tried on every examination of a short list
-    of the labels.
-    """
-    template = get_loss(loss) if isinstance(loss, str) else loss
-    if not template.is_order_preserving:
-        raise ValueError(
-            f"{template!r} is not order-preserving, so that propensities cannot make it unbiased: "
-            "leave out propensity, or use a loss such as 'pairwise_logistic' or 'softmax'."
-        )
-    measure, form = positional_form(measure)
-
-    def utilities(labels: Any) -> Any:
-        values = form.utilities(Lists(labels=labels, offsets=np.array([0, len(labels)])))
-        return values if measure.undefined == "skip" else np.nan_to_num(values)
-
-    positive = np.unique(labels[labels > 0])
-    places = np.linspace(0, len(positive) - 1, min(len(positive), MOST_LABELS)).astype(np.intp)
-    positive = positive[places]
-    items = np.concatenate((positive, positive[-1:], np.zeros(1, dtype=positive.dtype)))
-    complete = utilities(items)
-    for examined in product((False, True), repeat=len(items) - 1):
-        mask = np.array([*examined, True])
-        clicked = utilities(np.where(mask, items, np.zeros_like(items)))
-        if not np.allclose(clicked, np.where(mask, complete, 0.0), rtol=1e-12, atol=0.0):
-            raise ValueError(
-                f"The utilities of {measure.name!r} depend on all labels of a query, of which "
-                "clicks show only some, so that propensities cannot make them unbiased: fit "
-                "with measure='dcg', 'dcg@10' or 'precision@5', for which the utility of an "
-                f"item depends on its own label only, and score by {measure.name!r} where the "
-                "relevance is known."
-            )
-
-
-class CalibratedRanker(QueryRanker):
-    """Base class of rankers with parameters ``loss`` and ``measure``, which defines utilities."""
-
-    _parameter_constraints = {
-        "loss": LOSS_CONSTRAINTS,
-        "propensity_clip": [Interval(Real, 0, 1, closed="both")],
-    }
-
-    def _utility_lists(
-        self,
-        X: Any,
-        y: Any,
-        qid: Any,
-        weights: dict[str, Any],
-        *,
-        reset: bool,
-        propensity: Any = None,
-    ) -> tuple[Any, Lists]:
-        """Rows, and utilities of the lists for which the measure is defined."""
-        warn_if_not_positional(self.measure)
-        measure, _ = positional_form(self.measure)
-        labels = measure.label_type(name="y")
-        X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
-        check_gains(type(self).__name__, measure, lists.labels)
-        propensities = None
-        if propensity is not None:
-            refuse_propensities(self.loss, measure, lists.labels)
-            propensities = check_propensities(propensity, X.shape[0], lists.rows)
-            propensities = np.maximum(propensities, self.propensity_clip)
-        defined = with_utilities(measure, lists, propensities)
-        if defined is None or not np.any(defined.grade > 0):
-            raise nothing_to_learn(measure, X.shape[0])
-        return X, defined
-
-    def _loss(self, largest: float, *, eta: float | None = None) -> TemplateLoss:
-        """The loss for utilities up to ``eta``, or the limit of the measure, or ``largest``."""
-        largest = max(positional_form(self.measure)[1].largest or 0.0, largest)
-        return calibrated_loss(self.loss, self.measure, eta=eta, largest=largest)
-
-    def _warn_of_measure(self) -> None:
-        warn_if_not_positional(self.measure)
-
-
-def with_utilities(measure: Measure, lists: Lists, propensity: FloatArray | None) -> Lists | None:
-    utilities = utilities_of(measure, lists)
-    if propensity is not None:
-        utilities = utilities / propensity
-    missing = np.isnan(utilities)
-    if missing.all():
-        return None
-    lists = lists.with_labels(np.where(missing, 0.0, utilities))
-    return lists.only(~missing[lists.offsets[:-1]])
-
-
 def standardised_utilities(lists: Lists) -> FloatArray:
     """Utilities less their mean in each list, in standard deviations; 0 where all are equal."""
     share = lists.counts / lists.to_items(lists.sizes)
@@ -517,13 +415,6 @@ def standardised_utilities(lists: Lists) -> FloatArray:
     spread = np.sqrt(lists.totals(share * centred * centred))
     constant = lists.largest(lists.grade) == -lists.largest(-lists.grade)
     return centred / lists.to_items(np.where(constant, np.inf, spread))
-
-
-def nothing_to_learn(measure: Measure, n_rows: int) -> ValueError:
-    return ValueError(
-        f"No query has a row of positive utility for {measure.name}, for example because no "
-        f"query contains both relevant and other rows: check y and qid (n_samples={n_rows})."
-    )
 
 
 def calibrated_loss(

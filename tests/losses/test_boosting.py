@@ -137,7 +137,7 @@ def test_catboost_cannot_use_it():
         boosting_objective("softmax"),
         {"verbose": False, "allow_writing_files": False},
     )
-    with pytest.raises(catboost.CatBoostError, match="tells an objective no queries"):
+    with pytest.raises(catboost.CatBoostError, match="passes no queries"):
         catboost.CatBoost({"loss_function": objective, "eval_metric": "NDCG", **quiet}).fit(
             X, y, group_id=qid
         )

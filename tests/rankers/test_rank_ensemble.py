@@ -162,7 +162,8 @@ def frame_of(n_queries=20):
 
 def test_default_members(monkeypatch):
     X, y, qid = frame_of()
-    of_frame = RankEnsemble(random_state=0, cv=3).fit(X, y, qid=qid)
+    equal = RankEnsemble(weights="equal", random_state=0)
+    of_frame = RankEnsemble(random_state=0, cv=2).fit(X, y, qid=qid)
     assert list(of_frame.named_estimators_) == ["boosted", "extra trees", "linear"]
     assert of_frame.score(X, y, qid=qid) > 0.8
     other = X.head(30).assign(kind="new")
@@ -170,34 +171,29 @@ def test_default_members(monkeypatch):
     # Rows in another order, other ids and two jobs.
     order = np.random.default_rng(1).permutation(len(y))
     names = np.array([f"q{q:03}" for q in qid])
-    again = RankEnsemble(random_state=0, cv=3, n_jobs=2)
+    again = clone(equal).set_params(n_jobs=2)
     again.fit(X.iloc[order], y[order], qid=names[order])
     assert again.score(X, y, qid=names) > 0.8
     numbers = X[["number"]].to_numpy()
-    same = [
-        RankEnsemble(random_state=0, cv=3, n_jobs=n)
-        .fit(numbers, y, qid=qid)
-        .predict(numbers, qid=qid)
-        for n in (1, 2)
-    ]
-    np.testing.assert_array_equal(*same)
-    boosted = RankEnsemble(random_state=0, cv=3).fit(numbers, y, qid=qid).estimators_[0]
+    one, two = (clone(equal).set_params(n_jobs=n).fit(numbers, y, qid=qid) for n in (1, 2))
+    np.testing.assert_array_equal(*(each.predict(numbers, qid=qid) for each in (one, two)))
+    boosted = one.estimators_[0]
     on_values, on_ranks = boosted.estimators_
     assert type(on_values.estimator).__name__ == type(on_ranks[-1].estimator).__name__
     assert on_ranks[-1].n_features_in_ == 2 * on_values.n_features_in_
     nullable = X[["number"]].assign(count=pd.array([1, None, 3] * (len(y) // 3), dtype="Int64"))
     plain = nullable.astype(float)
     same = [
-        RankEnsemble(random_state=0, cv=3).fit(rows, y, qid=qid).predict(rows, qid=qid)
+        clone(equal).fit(rows, y, qid=qid).predict(rows, qid=qid)
         for rows in (nullable, plain, plain.to_numpy())
     ]
     np.testing.assert_array_equal(same[0], same[1])
     np.testing.assert_array_equal(same[1], same[2])
     # Amounts are no grades of lambdarank, and their gain is linear.
-    amounts = RankEnsemble(random_state=0, cv=3).fit(numbers, 1000.5 * y, qid=qid)
+    amounts = clone(equal).fit(numbers, 1000.5 * y, qid=qid)
     assert isinstance(amounts.estimators_[0][-1], HistGradientBoostingRegressor)
     monkeypatch.setattr("sklearn_rank.rankers._ensemble.is_installed", lambda _: False)
-    without = RankEnsemble(random_state=0, cv=3).fit(X, y, qid=qid)
+    without = clone(equal).fit(X, y, qid=qid)
     assert isinstance(without.estimators_[0][-1][-1], HistGradientBoostingRegressor)
     assert without.score(X, y, qid=qid) > 0.8
     with pytest.raises(ValueError, match=r"columns \['empty'\] have no value"):
@@ -226,7 +222,7 @@ def test_weights_reach_the_default_members(is_frame):
         for one, other in zip(plain.estimators_, weighted.estimators_, strict=True):
             scores = [scores_with_ids(member, X, qid) for member in (one, other)]
             assert np.abs(scores[0] - scores[1]).max() > 1e-3
-    fitted = clone(ensemble).set_params(weights="fitted", cv=3)
+    fitted = clone(ensemble).set_params(weights="fitted", cv=2)
     for weights in ({"sample_weight": weight}, {"query_weight": of_query}):
         table = fitted.fit(X, y, qid=qid, **weights).comparison_
         scores = fitted.held_out_scores_[:, 2]
