@@ -61,7 +61,7 @@ class PartialLabels:
 
     @property
     def unreachable(self) -> BoolArray:
-        """Rows of which none was to be labelled, so that the others say nothing of them."""
+        """Rows that could not be labelled, for which the labelled rows are no sample."""
         return self.probability == 0.0
 
     @property
@@ -90,9 +90,9 @@ MOST_ROWS = 10**9
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the items of one list say of a measure; what a method rests on is computed on demand.
+    """One list and its groups, for intervals and comparisons of a measure.
 
-    ``measure.laws`` names what there is, and a method of interval or comparison asks for it.
+    Statistics are computed on demand; ``measure.laws`` names those that the measure has.
     """
 
     measure: Any
@@ -108,7 +108,7 @@ class Evidence:
 
     @cached_property
     def merged(self) -> ScoredLists:
-        """The list, in which items are merged that the measure does not distinguish."""
+        """The list with items merged where the measure gives them the same influence."""
         whole = self.groups is not None or self.measure.kind != "binary"
         if whole or self.measure.order_counts_within is None:
             return self.data

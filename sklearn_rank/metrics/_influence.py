@@ -21,8 +21,8 @@ Normalize: TypeAlias = Literal["mean", "minmax"]
 # Weight of each of two imagined items per class, one at either end of the list.
 PSEUDO_WEIGHT = 0.5
 
-# Standard deviations of the rank of a threshold over which what is local to it is estimated.
-REACH = 2.0
+# Half width of the window about a threshold, in standard deviations of its rank.
+BANDWIDTH = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +108,11 @@ class ClassInfluence:
         """Influence at the bottom and at the top of the list, of a positive and of a negative."""
         if self.ends is not None:
             return tuple(zip(self.ends[::2], self.ends[1::2], strict=True))
-        reach = self.length / 2.0 if isfinite(self.length) else 0.0
+        half_width = self.length / 2.0 if isfinite(self.length) else 0.0
         ends = []
         for values, _ in self.parts:
             low, high = float(values.min()), float(values.max())
-            ends.append((low, high) if low < high else (low - reach, high + reach))
+            ends.append((low, high) if low < high else (low - half_width, high + half_width))
         return tuple(ends)
 
     def centred(self) -> FloatArray:
@@ -235,14 +235,14 @@ def _mean_influence(
     moved[some] = inside * outer
     tail = np.cumsum(moved)
     tail[some] += inside * (inner - outer)
-    doubt = 0.0
+    slope_error = 0.0
     for u0, height in phi.jumps if phi.has_derivative else ():
         n_below = int(np.ceil(u0 * (n + 1.0) * (1.0 - 1e-15))) - 1
         if not 0 < n_below < n:
             continue
         # Over the standard deviations of the number of items above.
-        reach = ceil(REACH * np.sqrt(u0 * (1.0 - u0)) * window)
-        count, total = counts_at(blocks, n_below, reach)
+        half_width = ceil(BANDWIDTH * np.sqrt(u0 * (1.0 - u0)) * window)
+        count, total = counts_at(blocks, n_below, half_width)
         raised = height * count / total * (n + 1.0)
         at = _block_of_rank(blocks, n_below)
         share_below = (n_below - below[at]) / size[at]
@@ -253,7 +253,7 @@ def _mean_influence(
         m_above = n - n_below - k_above
         crossing = k_above * (1.0 - k_above / k) + m_above * (1.0 - m_above / (n - k))
         spread = count * (total - count) / total**2 / (total + 1.0)
-        doubt += abs(height) / k * np.sqrt(max(spread * crossing, 0.0))
+        slope_error += abs(height) / k * np.sqrt(max(spread * crossing, 0.0))
     total = float(tail[-1])
     if n_pos[-1]:
         total += float(inside[-1] * (outer[-1] - inner[-1]))
@@ -276,7 +276,7 @@ def _mean_influence(
             0.0,
         ),
         label_slope=slope,
-        slope_variance=doubt**2,
+        slope_variance=slope_error**2,
     )
 
 
@@ -605,8 +605,8 @@ def rate_influence(
     at = curve.block_of(allowed + 1)
     inside = allowed + 1 - float(curve.others[:at].sum())
     repeated = 1.0 if lists.draws is None else blocks.n / lists.draws
-    reach = ceil(REACH * np.sqrt(m * rate * (1.0 - rate) * repeated))
-    first, last = max(allowed + 1 - reach, 0), min(allowed + 1 + reach, int(m) + 1)
+    half_width = ceil(BANDWIDTH * np.sqrt(m * rate * (1.0 - rate) * repeated))
+    first, last = max(allowed + 1 - half_width, 0), min(allowed + 1 + half_width, int(m) + 1)
     slope = (curve.before(last) - curve.before(first) + 1.0) / (last - first) * m / k
     before = np.zeros(len(curve.ones))
     before[:at] = 1.0

@@ -342,8 +342,8 @@ def local_auc_score(
     Parameters
     ----------
     u0 : float
-        Share of the list, from the bottom, that does not count, in [0, 1). 0 is the AUC; a greater
-        value concentrates on the top.
+        Share of the list, from the bottom, that does not count, in [0, 1), as in the paper: the
+        share of the top is ``1 - u0``. 0 is the AUC; a greater value concentrates on the top.
 
     Returns
     -------
@@ -692,10 +692,10 @@ def _gains(
     cdf = (n - all_above) / n
     mean = (1.0 + (k - 1) * cdf_pos + (n - k) * cdf_neg) / (n + 1.0)
     variance = (k - 1) * cdf_pos * (1.0 - cdf_pos) + (n - k) * cdf_neg * (1.0 - cdf_neg)
-    reach = np.sqrt(3.0 * np.maximum(variance, 0.0)) / (n + 1.0)
+    half_width = np.sqrt(3.0 * np.maximum(variance, 0.0)) / (n + 1.0)
     # Within the list, and as far on either side, so that the mean stays.
     ends = 0.5 / (n + 1.0)
-    reach = np.minimum(reach, np.maximum(np.minimum(mean, 1.0 - mean) - ends, 0.0))
+    half_width = np.minimum(half_width, np.maximum(np.minimum(mean, 1.0 - mean) - ends, 0.0))
     of_list = np.array([float(n)])
 
     def continuous(rank: FloatArray) -> FloatArray:
@@ -705,5 +705,5 @@ def _gains(
     expected = np.zeros(len(cdf))
     # Three nodes are exact for the normal distribution up to phi of degree five.
     for weight, sign in ((1 / 6, -1.0), (2 / 3, 0.0), (1 / 6, 1.0)):
-        expected += weight * continuous((mean + sign * reach) * (n + 1.0))
+        expected += weight * continuous((mean + sign * half_width) * (n + 1.0))
     return expected - continuous(cdf * (n + 1.0))

@@ -152,7 +152,7 @@ class Measure(_Frozen, ABC):
     has_influence : bool
         Whether the influence function of single items is implemented.
     laws : mapping of str
-        What intervals and comparisons of one list may rest on, what is best first.
+        Kinds of evidence for intervals and comparisons of one list, the best first.
     depends_on_length : bool
         Whether the value depends on the number of items besides their distributions.
     values_are_ends : bool
@@ -267,7 +267,7 @@ class Measure(_Frozen, ABC):
     def _default_undefined(self) -> Undefined:
         return self.undefined_counts
 
-    # --------------------------------------------------------------------- what it says of itself
+    # ---------------------------------------------------------------------------- its properties
 
     @property
     def name(self) -> str:
@@ -342,10 +342,10 @@ class Measure(_Frozen, ABC):
 
     @property
     def laws(self) -> Mapping[str, Any]:
-        """What intervals and comparisons of one list may rest on, what is best first.
+        """Kinds of evidence for intervals and comparisons of one list, the best first.
 
         The names are those in the table of methods (``sklearn_rank.inference._methods``), the
-        values what a method has to know of the measure. Empty if a single list has no interval.
+        values are parameters of the method. Empty if a single list has no interval.
         """
         return {"influence": None} if self.has_influence else {}
 
@@ -356,10 +356,10 @@ class Measure(_Frozen, ABC):
 
     @property
     def order_counts_within(self) -> float | Literal["positives"] | None:
-        """Share of the list in whose order the value rests.
+        """Share of the list, from the top, whose order the value depends on.
 
-        "positives" means that negatives without a positive between them are alike; None that all
-        rows matter one by one.
+        "positives" means that the order of negatives without a positive between them does not
+        matter; None that every row matters.
         """
         return 1.0
 
@@ -520,7 +520,7 @@ class Measure(_Frozen, ABC):
         return None
 
     def evidence(self, lists: ScoredLists, groups: Groups | None = None) -> Evidence:
-        """Collect what one list says of the measure.
+        """Prepare one list for intervals and comparisons.
 
         Parameters
         ----------
@@ -532,7 +532,7 @@ class Measure(_Frozen, ABC):
         Returns
         -------
         Evidence
-            The evidence, on which a method of interval or comparison rests.
+            The list with its groups; statistics of the measure are computed on demand.
         """
         return Evidence(self, lists, groups)
 

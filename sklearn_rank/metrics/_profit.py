@@ -1,4 +1,4 @@
-"""What the first rows of a list are worth: labels are amounts, gains and costs."""
+"""Profit of the first rows of a list: labels are amounts, gains and costs."""
 
 from __future__ import annotations
 

@@ -309,9 +309,9 @@ def _exceeding(a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray) -> Fl
     a, b, r, c = a[some], b[some], r[some], c[some]
     mode = np.clip(np.ceil(((r - 1.0) * b - (a - r)) / (a - 1.0)), 0.0, b)
     variance = r * b * (a + b + 1.0) * (a - r + 1.0) / ((a + 1.0) ** 2 * (a + 2.0))
-    # The law is log-concave: beyond so many deviations there is nothing left in float64.
-    reach = np.minimum(np.ceil(NEGLIGIBLE * np.sqrt(variance)), np.maximum(mode, b - mode))
-    width = reach.astype(np.intp) + 1
+    # The distribution is log-concave: further from the mode its mass is below rounding.
+    furthest = np.minimum(np.ceil(NEGLIGIBLE * np.sqrt(variance)), np.maximum(mode, b - mode))
+    width = furthest.astype(np.intp) + 1
     for which, _, _ in padded(np.zeros(len(width), dtype=np.intp), width):
         counts = [values[which, np.newaxis] for values in (a, b, r, c, mode)]
         value[some[which]] = _passing(int(width[which].max()), *counts)

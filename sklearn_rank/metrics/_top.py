@@ -716,8 +716,7 @@ class PositivesAtTopMeasure(Measure):
     def draws(self, evidence: Evidence) -> Draws:
         """Each positive, above the highest negative or not, given the negatives.
 
-        The highest of new negatives is another one: its own variance, that of an extreme, is not
-        in the law.
+        The variance of the highest negative, an extreme value, is not included.
         """
         evidence = evidence.repeat()
         data = evidence.data
