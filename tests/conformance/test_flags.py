@@ -26,7 +26,7 @@ from sklearn_rank import (
     preprocessing,
 )
 
-WRONG = ["False", "True", "no", 0, 1, 1.0, np.array([True, False]), []]
+WRONG = ["False", 1, np.array([True, False])]
 
 # What a search or a comparison found: fields of records, which users read and do not pass.
 RECORDS = {"CalibrationCheck", "Propensities", "SelectionReport"}
