@@ -24,8 +24,6 @@ from .exceptions import ContinuousLabelWarning
 TargetType: TypeAlias = Literal["auto", "utilities", "positions", "orders", "indicator", "classes"]
 TARGET_TYPES = ("auto", "utilities", "positions", "orders", "indicator", "classes")
 
-ABOVE, LEVEL = ">", "="
-
 
 class RowError(ValueError):
     """Error in a row, with its number among the rows that were read."""
@@ -144,7 +142,7 @@ def _infer_type(y: Any) -> str:
         rows = array.tolist()
         _refuse_written_numbers([label for row in rows if _is_sequence(row) for label in row])
         texts = array.dtype.kind in "OSUT"
-        if texts and any(_is_sequence(row) or ABOVE in str(row) for row in rows):
+        if texts and any(_is_sequence(row) or ">" in str(row) for row in rows):
             return "orders"
         return "classes"
     if _has_texts(array):
@@ -394,7 +392,7 @@ def split_order(order: str) -> list[list[str]]:
     """Split an order such as ``"a>b=c"`` into its levels, from the top."""
     if not order.strip():
         return []
-    return [[label.strip() for label in level.split(LEVEL)] for level in order.split(ABOVE)]
+    return [[label.strip() for label in level.split("=")] for level in order.split(">")]
 
 
 def fault_of(levels: list[list[Any]]) -> str | None:
@@ -402,10 +400,7 @@ def fault_of(levels: list[list[Any]]) -> str | None:
     seen: set[Any] = set()
     for label in (label for level in levels for label in level):
         if label == "":
-            return (
-                f"has no label beside a sign: write 'a{ABOVE}b' for a above b and 'a{LEVEL}b' for"
-                " a tie"
-            )
+            return "has no label beside a sign: write 'a>b' for a above b and 'a=b' for a tie"
         if label in seen:
             return f"has the label {label!r} twice: name each label once"
         seen.add(label)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -40,9 +40,6 @@ from .exceptions import QueryOverlapWarning, QuerySetupError
 
 # Queries that are remembered; of more, those with the smallest hashes.
 MOST_REMEMBERED = 100_000
-
-# Queries that a warning names.
-MOST_NAMED = 3
 
 LARGEST_HASH = 2**64 - 1
 
@@ -127,7 +124,7 @@ class Overlap:
         cut = seen & (trained.n_rows[places] != np.diff(offsets)[judged])
         same = seen & ~cut
         same &= trained.digests[places] == _digests(labels, offsets)[judged]
-        examples = (ids[judged[mask][:MOST_NAMED]].tolist() for mask in (seen & ~same, same))
+        examples = (ids[judged[mask][:3]].tolist() for mask in (seen & ~same, same))
         n_seen, n_same, n_cut = (int(mask.sum()) for mask in (seen, same, cut))
         return cls(len(ids), len(judged), n_seen, n_same, n_cut, *map(tuple, examples))
 
@@ -144,7 +141,7 @@ def check_overlap(overlap: Overlap, name: str) -> None:
     if not overlap.n_seen or overlap.n_same == overlap.n_judged:
         return
     examples = overlap.with_other_rows or overlap.with_same_rows
-    listed = ", ".join(map(repr, examples[:MOST_NAMED]))
+    listed = ", ".join(map(repr, examples[:3]))
     n_other = overlap.n_seen - overlap.n_same
     note = "" if overlap.n_judged == overlap.n_queries else " (judged by a sample of the ids)"
     # Other labels of the same rows leave all their numbers as they were.
@@ -207,7 +204,6 @@ def _mix(bits: AnyArray) -> AnyArray:
 
 
 Kind: TypeAlias = Literal["binary", "graded"]
-AnyLists = TypeVar("AnyLists", bound="Lists")
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +286,7 @@ class Lists:
     def largest(self, values: FloatArray) -> FloatArray:
         return np.maximum.reduceat(values, self.offsets[:-1])
 
-    def with_labels(self: AnyLists, labels: AnyArray) -> AnyLists:
+    def with_labels(self, labels: AnyArray) -> Self:
         return replace(self, labels=labels)
 
     def only(self, mask: BoolArray) -> Lists:

@@ -12,19 +12,11 @@ import numpy as np
 # Title, names of the columns, and the rows, the first cell of which is the name of the row.
 Table = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 
-# Lines in the colour of the text, so that a table is legible on light and on dark pages.
-CAPTION = "caption-side:top;text-align:left;color:inherit;padding:0.3em 0.6em"
-HEADER = "padding:0.2em 0.6em;font-weight:bold;border-bottom:1px solid currentColor"
-CELL = "padding:0.2em 0.6em;white-space:nowrap;font-weight:normal"
-
-
-# Numbers below this are rounding errors of values of the order of 1, and printed as 0.
-ROUNDING = 1e-12
-
 
 def fixed(value: float, *, sign: bool = False) -> str:
     """Write a number with four decimals; one that these round away, by its first two digits."""
-    digits = ".1e" if ROUNDING < abs(value) < 0.5e-4 else "z.4f"
+    # Below 1e-12 it is a rounding error of values of the order of 1.
+    digits = ".1e" if 1e-12 < abs(value) < 0.5e-4 else "z.4f"
     return f"{value:{'+' if sign else ''}{digits}}"
 
 
@@ -78,12 +70,16 @@ class Printed:
 
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     caption = "<br>".join(map(escape, title.splitlines()))
+    # Lines in the colour of the text, so that a table is legible on light and on dark pages.
+    style = "caption-side:top;text-align:left;color:inherit;padding:0.3em 0.6em"
+    bold = "padding:0.2em 0.6em;font-weight:bold;border-bottom:1px solid currentColor"
+    plain = "padding:0.2em 0.6em;white-space:nowrap;font-weight:normal"
     lines = [
         '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">',
-        f'<caption style="{CAPTION}">{caption}</caption>',
-        f"<thead>{_row(header, HEADER, 'col')}</thead>",
+        f'<caption style="{style}">{caption}</caption>',
+        f"<thead>{_row(header, bold, 'col')}</thead>",
         "<tbody>",
-        *(_row(row, CELL, "row") for row in rows),
+        *(_row(row, plain, "row") for row in rows),
         "</tbody>",
         "</table>",
     ]

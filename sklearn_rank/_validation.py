@@ -22,13 +22,13 @@ from ._partitions import refuse_collection
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._warn import warn
 
-# Positions are counted in 64 bits; no list is as long.
-LAST_POSITION = 2**63 - 1
-
 Closed: TypeAlias = Literal["both", "left", "right", "neither"]
 
-# No file has more items; up to here float64 tells counts apart.
+# Beyond it float64 does not distinguish neighbouring integers; no file has more items.
 MOST_ITEMS = 2**53
+
+# The product of two weights must neither overflow nor vanish.
+LARGEST_WEIGHT = 1e150
 
 
 def is_number(value: Any) -> bool:
@@ -137,7 +137,8 @@ def check_count(name: str, value: Any, low: int = 1) -> int:
 
 def check_position(name: str, value: Any, *, optional: bool = False) -> int:
     """Check the last position that counts, from 1; beyond the length of a list it is the list."""
-    return check_whole(name, value, 1, LAST_POSITION, optional=optional)
+    # Positions are counted in 64 bits.
+    return check_whole(name, value, 1, 2**63 - 1, optional=optional)
 
 
 def check_resamples(n_resamples: Any) -> int:
@@ -166,11 +167,6 @@ def check_generator(random_state: Any) -> np.random.Generator:
             f"random_state={random_state!r} must be None, a non-negative int, a Generator or a"
             " RandomState."
         ) from None
-
-
-# Strings that are hashed at a time, so that their characters stay in the processor's cache; fewer
-# are hashed faster one by one.
-HASHED_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,10 +204,6 @@ def is_missing(value: Any) -> bool:
 
 def distinct_codes(values: AnyArray) -> Coded:
     """Find the distinct values by hashing."""
-    if values.dtype.kind in "SU" and len(values) >= HASHED_ROWS:
-        coded = _codes_of_text(values)
-        if coded is not None:
-            return coded
     table: defaultdict[Any, int] = defaultdict()
     table.default_factory = table.__len__
     codes = np.fromiter(map(table.__getitem__, values.tolist()), np.intp, len(values))
@@ -220,37 +212,6 @@ def distinct_codes(values: AnyArray) -> Coded:
     for code, value in enumerate(table):
         distinct[code] = value
     return Coded(codes, distinct)
-
-
-def _codes_of_text(values: AnyArray) -> Coded | None:
-    """Codes of strings of a fixed width by sorting a hash; None where two strings share one."""
-    hashes = _hashes(values)
-    order = np.argsort(hashes)
-    ordered = hashes[order]
-    new = np.ones(len(values), dtype=bool)
-    new[1:] = ordered[1:] != ordered[:-1]
-    codes = np.empty(len(values), dtype=np.intp)
-    codes[order] = np.cumsum(new) - 1
-    coded = Coded(codes, values[order[new]])
-    for start in range(0, len(values), HASHED_ROWS):
-        rows = slice(start, start + HASHED_ROWS)
-        if not np.array_equal(coded[rows], values[rows]):
-            return None
-    return coded
-
-
-def _hashes(values: AnyArray) -> AnyArray:
-    """Hash strings of a fixed width: characters times random odd numbers, modulo 2**64."""
-    unit = np.uint32 if values.dtype.kind == "U" else np.uint8
-    characters = np.ascontiguousarray(values).view(unit).reshape(len(values), -1)
-    factors = np.random.default_rng(0).integers(2**63, size=characters.shape[1], dtype=np.uint64)
-    factors = (2 * factors + 1)[:, np.newaxis]
-    hashes = np.empty(len(values), dtype=np.uint64)
-    for start in range(0, len(values), HASHED_ROWS):
-        block = characters[start : start + HASHED_ROWS].T.astype(np.uint64)
-        block *= factors
-        hashes[start : start + HASHED_ROWS] = block.sum(axis=0)
-    return hashes
 
 
 def coded_column(values: Any) -> Coded | None:
@@ -290,13 +251,6 @@ def _polars_codes(column: Any, polars: Any) -> tuple[Any, Any]:
     place = np.zeros(int(code_of.max()) + 1 if len(code_of) else 0, dtype=np.intp)
     place[code_of] = np.arange(len(code_of))
     return place[column.to_physical().to_numpy()], np.asarray(distinct.to_list(), dtype=object)
-
-
-# Beyond it float64 no longer tells neighbouring integers apart: different scores would tie.
-LARGEST_EXACT_INTEGER = 2**53
-
-# The product of two weights must neither overflow nor vanish.
-LARGEST_WEIGHT = 1e150
 
 
 class CheckedRows(NamedTuple):
@@ -836,7 +790,7 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
     if (
         array.dtype.kind in "iu"
         and array.dtype.itemsize == 8
-        and (array.max() > LARGEST_EXACT_INTEGER or array.min() < -LARGEST_EXACT_INTEGER)
+        and (array.max() > MOST_ITEMS or array.min() < -MOST_ITEMS)
     ):
         raise ValueError(
             f"{name} has integers beyond 2**53, which float64 cannot distinguish: subtract a"
@@ -878,7 +832,7 @@ def _may_be_rounded(array: AnyArray) -> bool:
     if array.dtype.kind != "f" or array.dtype.itemsize < 8:
         return False
     size = np.abs(array)
-    return bool(np.any((size >= LARGEST_EXACT_INTEGER) & (size < np.inf)))
+    return bool(np.any((size >= MOST_ITEMS) & (size < np.inf)))
 
 
 def _find_rounded_pair(exact: Any, rounded: FloatArray) -> tuple[Any, Any] | None:

@@ -15,29 +15,6 @@ Message = tuple[str, type[Warning]]
 
 _COLLECTED: ContextVar[list[Message] | None] = ContextVar("collected warnings", default=None)
 
-# What differs between the folds of a search: numbers, and what is quoted.
-VARYING = re.compile(r"'[^']*'|[-+]?\d[\d,.]*(?:e[-+]?\d+)?")
-
-# A fit may be called through decorators, searches and worker pools of these packages.
-PASSED_THROUGH = frozenset(
-    {
-        "concurrent",
-        "contextlib",
-        "dask",
-        "distributed",
-        "joblib",
-        "multiprocessing",
-        "sklearn",
-        "sklearn_rank",
-        "threading",
-    }
-)
-
-# Packages, and the module of joblib's batches, whose outermost function is the call of the user.
-CALLED = {"joblib.parallel", "sklearn", "sklearn_rank"}
-# Name of a local variable of that call, which lives as long as the call does.
-WARNED = "__sklearn_rank_warned__"
-
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the nearest line outside this package, scikit-learn and joblib, once a call there.
@@ -51,7 +28,8 @@ def warn(message: str, category: type[Warning]) -> None:
         messages.append((message, category))
         return
     level, warned = _find_caller()
-    kind = (category, VARYING.sub("", message))
+    # What differs between the folds of a search: numbers, and what is quoted.
+    kind = (category, re.sub(r"'[^']*'|[-+]?\d[\d,.]*(?:e[-+]?\d+)?", "", message))
     if kind not in warned:
         warnings.warn(message, category, stacklevel=level)
         # An error, where the filters make it one, is not a warning that was given.
@@ -59,18 +37,27 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def _find_caller() -> tuple[int, set[Any]]:
-    """Level of the line that called this package, scikit-learn or joblib, and its warnings."""
+    """Level of the line that called this package, scikit-learn or joblib, and its warnings.
+
+    A fit may be called through decorators, searches and worker pools of other packages. The user's
+    call is the outermost function of this package, scikit-learn or a batch of joblib; a local
+    variable of it has its warnings, which lives as long as the call does.
+    """
+    pools = ("concurrent", "contextlib", "dask", "distributed", "joblib", "multiprocessing")
+    passed_through = {"sklearn", "sklearn_rank", "threading", *pools}
     frame, level = sys._getframe(1), 1
     call = None
-    while (package := _name(frame).partition(".")[0]) in PASSED_THROUGH:
-        if not CALLED.isdisjoint((_name(frame), package)):
+    while (package := _name(frame).partition(".")[0]) in passed_through:
+        if package in ("sklearn", "sklearn_rank") or _name(frame) == "joblib.parallel":
             call = frame
         if frame.f_back is None:
             # In a worker no line of the user is on the stack.
             level = 2
             break
         frame, level = frame.f_back, level + 1
-    return level, set() if call is None else call.f_locals.setdefault(WARNED, set())
+    return level, set() if call is None else call.f_locals.setdefault(
+        "__sklearn_rank_warned__", set()
+    )
 
 
 def _name(frame: Any) -> str:
@@ -89,7 +76,7 @@ def collected() -> Iterator[list[Message]]:
 
 
 @contextmanager
-def told_once() -> Iterator[None]:
+def warned_once() -> Iterator[None]:
     """Give the warnings of all packages as :func:`warn` does: once, for one of many fits."""
     with collected() as messages, warnings.catch_warnings(record=True) as caught:
         yield

@@ -7,7 +7,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sklearn_rank import _validation
 from sklearn_rank._lists import group_rows
 from sklearn_rank._order import stable_order
 from sklearn_rank._validation import check_qid, check_rows
@@ -119,17 +118,6 @@ def test_columns_of_data_frames(kind):
         np.repeat(np.arange(-10, 90), 4),
     ):
         check(*columns(ids)[kind])
-
-
-@pytest.mark.parametrize("kind", ["U", "S"])
-def test_many_strings_and_strings_of_one_hash(kind, monkeypatch):
-    text = np.random.default_rng(5).integers(0, 3000, 2 * _validation.HASHED_ROWS).astype(kind)
-    codes = _validation.distinct_codes(text)
-    assert (np.asarray(codes) == text).all()
-    assert len(codes.distinct) == len(set(text.tolist()))
-    monkeypatch.setattr(_validation, "_hashes", lambda values: np.arange(len(values)) % 2)
-    assert _validation._codes_of_text(text) is None
-    assert (np.asarray(_validation.distinct_codes(text)) == text).all()
 
 
 def test_ids_of_rows_without_weight_are_no_lists():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from functools import reduce
+from typing import Any, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -23,14 +23,11 @@ from .._solvers import (
     ChunkOfRows,
     Design,
     Parts,
-    as_design,
+    view_design,
 )
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import missing_label, ravelled
 from ._base import forget
-
-# Dtypes that solvers take without conversion; others are converted to the first.
-ROW_TYPES = (np.float64, np.float32)
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
@@ -75,7 +72,7 @@ def _features(X: Any) -> tuple[int, Any]:
     return int(n_features), names
 
 
-def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
+def checked_chunk(X: Any, *, n_features: int, dtype: Any = (np.float64, np.float32)) -> Any:
     """Check that features of a block are finite numbers. Shape (n_rows, n_features)."""
     dtype = list(dtype) if isinstance(dtype, tuple) else dtype
     X = check_array(X, accept_sparse="csr", dtype=dtype, input_name="X", ensure_all_finite=False)
@@ -217,68 +214,8 @@ def _labels_and_weights(columns: dict[str, Any]) -> tuple[AnyArray, FloatArray]:
     return y, weight.astype(np.float64)
 
 
-# Bytes of the rows of a cell in float64, which stay in the processor's cache.
-CELL_BYTES = 2**22
-# Minimum number of rows of a cell, to limit its overhead.
-LEAST_ROWS = 1024
-
-
-class Cell(NamedTuple):
-    """Some consecutive lists, and where their rows are."""
-
-    lists: Lists  # The lists, without regard to their ``rows``
-    start: int  # Their rows are among those from start to stop,
-    stop: int
-    order: IntArray | None  # in this order; None is the order of the rows
-
-
-def cells_of(lists: Lists, n_features: int) -> list[Cell]:
-    size = max(LEAST_ROWS, CELL_BYTES // (8 * max(1, n_features)))
-    offsets = lists.offsets
-    cuts = np.searchsorted(offsets, np.arange(0, offsets[-1], size))
-    cuts = np.unique(np.append(cuts, lists.n_lists))
-    cells = []
-    for begin, end in pairwise(cuts):
-        start, stop = int(offsets[begin]), int(offsets[end])
-        order = None
-        if lists.rows is not None:
-            rows = lists.rows[start:stop]
-            start, stop = int(rows.min()), int(rows.max()) + 1
-            is_sorted = stop - start == len(rows) and bool(np.all(rows[1:] > rows[:-1]))
-            order = None if is_sorted else rows - start
-        cells.append(Cell(lists.part(begin, end), start, stop, order))
-    return cells
-
-
-def item_reader() -> Callable[[Cell, Any], Design]:
-    """Function from a cell and the rows from its start to its stop to its items, in float64.
-
-    The items hold until the next call.
-    """
-    buffer = np.empty((0, 0))
-
-    def read(cell: Cell, rows: Any) -> Design:
-        nonlocal buffer
-        order = cell.order
-        if sp.issparse(rows) or (order is None and rows.dtype == np.float64):
-            return as_design(rows if order is None else rows[order])
-        n = len(cell.lists.labels)
-        if buffer.shape[0] < n or buffer.shape[1] != rows.shape[1]:
-            buffer = np.empty((n, rows.shape[1]))
-        items = buffer[:n]
-        items[...] = rows if order is None else rows[order]
-        return as_design(items)
-
-    return read
-
-
-def summed(results: Iterable[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
-    """Sums of tuples of numbers and arrays, in order; None of nothing."""
-    total: tuple[Any, ...] | None = None
-    for result in results:
-        if result is not None:
-            total = result if total is None else tuple(map(np.add, total, result))
-    return total
+def _summed(results: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    return reduce(lambda total, result: tuple(map(np.add, total, result)), results)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +247,7 @@ class ChunkedLists(Parts):
         evaluate = delayed(_evaluate, pure=False)
         call = delayed(lambda items, loss: function(items, loss, *arguments), traverse=False)
         sums = [evaluate(chunk, call) for chunk in self.prepared or ()]
-        (total,) = self.partitions.compute(tree_reduce(sums, summed))
+        (total,) = self.partitions.compute(tree_reduce(sums, _summed))
         return total
 
 
@@ -334,25 +271,17 @@ def persisted(values: list[Any], exit_stack: ExitStack) -> list[Any]:
     return result
 
 
-# Rows of a chunk, cut into cells, with the loss of each.
-_Prepared: TypeAlias = tuple[Any, list[Cell], list[Any]]
-
-
-def _prepare(number: int, chunk: Any, make: Callable[[Lists], Any]) -> _Prepared | None:
+def _prepare(number: int, chunk: Any, make: Callable[[Lists], Any]) -> Any:
+    """Rows of a chunk, their order by lists, and the loss of these."""
     if chunk is None or chunk.lists is None:
         return None
-    cells = cells_of(chunk.lists, chunk.rows.shape[1])
-    losses = in_chunk(number, lambda: [make(cell.lists) for cell in cells])
-    return chunk.rows, cells, losses
+    lists = chunk.lists
+    return chunk.rows, lists.rows, in_chunk(number, make, replace(lists, rows=None))
 
 
-def _evaluate(chunk: _Prepared | None, function: Any) -> tuple[Any, ...] | None:
+def _evaluate(chunk: Any, function: Any) -> tuple[Any, ...] | None:
     if chunk is None:
         return None
-    read, (rows, cells, losses) = item_reader(), chunk
-    total = summed(
-        function(read(cell, rows[cell.start : cell.stop]), loss)
-        for cell, loss in zip(cells, losses, strict=True)
-    )
+    rows, order, loss = chunk
     # The scheduler measures the size of arrays, but not of numbers in Python tuples.
-    return None if total is None else tuple(map(np.asarray, total))
+    return tuple(map(np.asarray, function(view_design(rows, order), loss)))

@@ -18,7 +18,7 @@ from .._lists import LabelType, Lists
 from .._optional import import_optional, is_installed
 from .._sklearn_compat import StrOptions, fit_context, rows_at
 from .._typing import AnyArray, FloatArray, IntArray
-from .._warn import told_once
+from .._warn import warned_once
 from ..inference import Comparison, compare
 from ..metrics import get_measure
 from ..metrics._shared import (
@@ -530,7 +530,7 @@ def _fit_fold(
     train, test = fold
     start = perf_counter()
     train_metadata = metadata_at(_metadata_for(member, metadata), train)
-    with told_once():
+    with warned_once():
         model = call_with_metadata(
             clone(member), "fit", rows_at(X, train), y[train], **train_metadata
         )

@@ -50,7 +50,7 @@ from .._validation import (
     hint_of_mark,
     ravelled,
 )
-from .._warn import collected, told_once, warn
+from .._warn import collected, warn, warned_once
 from ..exceptions import (
     PositiveClassWarning,
     SmallTopWarning,
@@ -354,7 +354,7 @@ def fit_with_weights(
 ) -> Any:
     weights = {} if weight is None else {weight_argument(estimator, regressors=True): weight}
     # The weights are computed for this estimator, so that no metadata request is needed.
-    with config_context(enable_metadata_routing=False), told_once():
+    with config_context(enable_metadata_routing=False), warned_once():
         return clone(estimator).fit(X, y, **weights, **fit_params)
 
 

@@ -20,7 +20,6 @@ from sklearn_rank import (
     losses,
 )
 from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError
-from sklearn_rank.rankers import _blocked_rows
 from sklearn_rank.rankers._blocked_rows import ChunkedLists
 
 dask = pytest.importorskip("dask")
@@ -31,13 +30,6 @@ N_QUERIES = 24
 KINKED = {"comparison_hinge"}
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is undefined for:UserWarning")
-
-
-@pytest.fixture(autouse=True)
-def _small_cells(monkeypatch):
-    """Cells of a few rows, so that small data has many."""
-    monkeypatch.setattr(_blocked_rows, "LEAST_ROWS", 7)
-    monkeypatch.setattr(_blocked_rows, "CELL_BYTES", 0)
 
 
 @pytest.fixture(autouse=True)
