@@ -13,10 +13,13 @@ import numpy as np
 Table = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 
 
+# Numbers below this are rounding errors of values of the order of 1, and printed as 0.
+ROUNDING = 1e-12
+
+
 def fixed(value: float, *, sign: bool = False) -> str:
     """Write a number with four decimals; one that these round away, by its first two digits."""
-    # Below 1e-12 it is a rounding error of values of the order of 1.
-    digits = ".1e" if 1e-12 < abs(value) < 0.5e-4 else "z.4f"
+    digits = ".1e" if ROUNDING < abs(value) < 0.5e-4 else "z.4f"
     return f"{value:{'+' if sign else ''}{digits}}"
 
 
