@@ -219,6 +219,7 @@ def test_the_threshold_is_that_of_repeated_rows_in_any_order(n_values):
     ],
     ids=str,
 )
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.5, 0.05])
 def test_values_that_recur_in_new_rows(ranker, noise):
     # Six flags: 64 different rows, most or few of them of both classes.
