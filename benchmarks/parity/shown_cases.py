@@ -33,12 +33,13 @@ def plot_cases():
         ("ROC", inference.roc_band(i.y, i.score)),
     ):
         yield f"CurveDisplay {name}", partial(curve, result)
-    scores = {"new": i.by_grade, "old": i.score}
+    scores = {"A": i.by_grade, "B": i.score}
     values = {
         name: metrics.ndcg_score(i.grades, score, qid=i.qid, average=None)
         for name, score in scores.items()
     }
-    found = inference.compare("ndcg", i.grades, scores, qid=i.qid)
+    exchanges = {"method": "randomization", "n_resamples": 199, "random_state": 0}
+    found = inference.compare("ndcg", i.grades, scores, qid=i.qid, **exchanges)
     difference = plotting.QueryDifferenceDisplay.from_result
     yield "QueryDifferenceDisplay", partial(difference, found, values)
 
