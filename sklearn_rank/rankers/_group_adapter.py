@@ -174,8 +174,8 @@ class GroupBooster:
     # Whether the library is supported, and its parameters for early stopping.
     is_supported = False
     stopping_params: tuple[str, ...] = ()
-    # Parameters that make the library read the order of the rows, and as what.
-    order_params: tuple[tuple[str, str], ...] = ()
+    # Parameter that makes the library read positions or times from the order of the rows.
+    order_param = ""
     # Columns of fit that the library takes, beside features and labels.
     columns: tuple[str, ...] = ()
 
@@ -208,8 +208,8 @@ class GroupBooster:
                     f"{self.name}: unset {name}, and set n_iter_no_change= of the adapter."
                 )
 
-    def check_columns(self, columns: Collection[str], row_order: str) -> None:
-        """Raise an error for columns that the library does not take, and for an unusable order."""
+    def check_columns(self, columns: Collection[str], row_order: str, weight: Any) -> None:
+        """Raise an error for columns, an order or weights of rows that the library cannot use."""
         for name in columns:
             if name not in self.columns:
                 alternative = "XGBRanker" if name == "position" else "XGBRanker or CatBoostRanker"
@@ -217,21 +217,15 @@ class GroupBooster:
                     f"{name} was given, but is not supported for {self.name}: leave it out, or "
                     f"use LGBMRanker, {alternative}."
                 )
-        parameters = self.estimator.get_params()
-        for name, meaning in self.order_params:
-            value = parameters.get(name)
-            is_set = str(value).lower() not in ("none", "false", "0", "0.0")
-            if is_set and row_order == "content" and "position" not in columns:
-                alternative = "position= to fit, or " if "position" in self.columns else ""
-                raise ValueError(
-                    f"{name}={value!r} of {self.name} reads the order of the rows as {meaning}, "
-                    f"but row_order='content' sorts them by their values: pass {alternative}"
-                    "GroupRankerAdapter(..., row_order='given') with the rows in this order, or "
-                    f"unset {name}."
-                )
-
-    def check_weights(self, weight: Any, columns: Collection[str]) -> None:
-        """Raise an error for weights of rows that the library cannot count as repetition."""
+        value = self.estimator.get_params().get(self.order_param)
+        if value and row_order == "content" and "position" not in columns:
+            alternative = "position= to fit, or " if "position" in self.columns else ""
+            raise ValueError(
+                f"{self.order_param}={value!r} of {self.name} reads positions or times from the "
+                "order of the rows, but row_order='content' sorts them by their values: pass "
+                f"{alternative}GroupRankerAdapter(..., row_order='given') with the rows in this "
+                f"order, or unset {self.order_param}."
+            )
 
     def order_by_position(self, lists: Lists, position: IntArray) -> Lists:
         """Rows in the order in which the library takes those at given positions."""
@@ -303,7 +297,7 @@ class LightGBM(GroupBooster):
         aliases = lightgbm_aliases(import_optional("lightgbm", "GroupRankerAdapter"))[name]
         return next((values[alias] for alias in aliases if values.get(alias) is not None), None)
 
-    def check_columns(self, columns: Collection[str], row_order: str) -> None:
+    def check_columns(self, columns: Collection[str], row_order: str, weight: Any) -> None:
         name = "lambdarank_position_bias_regularization"
         if self.estimator.get_params().get(name) and "position" not in columns:
             raise ValueError(
@@ -389,16 +383,24 @@ class XGBoost(GroupBooster):
 
     stopping_params = ("early_stopping_rounds",)
     is_supported = True
-    order_params = (("lambdarank_unbiased", "the positions at which they were shown"),)
+    order_param = "lambdarank_unbiased"
     columns = ("position", "init_score")
 
-    def check_columns(self, columns: Collection[str], row_order: str) -> None:
-        if "position" in columns and not self.estimator.get_params().get("lambdarank_unbiased"):
+    def check_columns(self, columns: Collection[str], row_order: str, weight: Any) -> None:
+        is_unbiased = self.estimator.get_params().get("lambdarank_unbiased")
+        if "position" in columns and not is_unbiased:
             raise ValueError(
                 f"position= has no effect on {self.name} without lambdarank_unbiased=True: set "
                 "it, or leave position= out."
             )
-        super().check_columns(columns, row_order)
+        repeats = weight is not None and np.any(np.asarray(weight) != 1)
+        if is_unbiased and "position" not in columns and repeats:
+            raise ValueError(
+                f"lambdarank_unbiased=True of {self.name} reads the order of the rows as the "
+                "positions at which they were shown, but rows are repeated or left out according "
+                "to sample_weight: leave sample_weight out, or pass query_weight=."
+            )
+        super().check_columns(columns, row_order, weight)
 
     def order_by_position(self, lists: Lists, position: IntArray) -> Lists:
         item_position = position if lists.rows is None else position[lists.rows]
@@ -415,15 +417,6 @@ class XGBoost(GroupBooster):
                 "each row that was shown once, or use LGBMRanker, which takes positions with gaps."
             )
         return lists
-
-    def check_weights(self, weight: Any, columns: Collection[str]) -> None:
-        is_unbiased = self.estimator.get_params().get("lambdarank_unbiased")
-        if is_unbiased and "position" not in columns and np.any(weight != 1):
-            raise ValueError(
-                f"lambdarank_unbiased=True of {self.name} reads the order of the rows as the "
-                "positions at which they were shown, but rows are repeated or left out according "
-                "to sample_weight: leave sample_weight out, or pass query_weight=."
-            )
 
     def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         callbacks = self.estimator.get_params().get("callbacks")
@@ -480,7 +473,7 @@ class CatBoost(GroupBooster):
 
     stopping_params = ("early_stopping_rounds", "od_wait", "od_pval", "od_type")
     is_supported = True
-    order_params = (("has_time", "time"),)
+    order_param = "has_time"
     verbosity_params = ("verbose", "silent", "logging_level", "verbose_eval", "metric_period")
     column_params = ("cat_features", "text_features", "embedding_features")
     columns = ("init_score",)
@@ -833,11 +826,9 @@ class GroupRankerAdapter(QueryRanker):
             booster = booster_of(unfitted(estimator))
             booster.ids_argument()
             refuse_unknown_parameters(booster.estimator)
-            columns_of_fit = {"position": position, "init_score": init_score}
-            column_names = [name for name, values in columns_of_fit.items() if values is not None]
-            booster.check_columns(column_names, self.row_order)
-            if sample_weight is not None:
-                booster.check_weights(np.asarray(sample_weight), column_names)
+            given = {"position": position, "init_score": init_score}
+            names = [name for name, values in given.items() if values is not None]
+            booster.check_columns(names, self.row_order, sample_weight)
             has_validation = check_validation_data(
                 self.early_stopping, X_val=X_val, y_val=y_val, qid_val=qid_val
             )

@@ -58,6 +58,7 @@ def test_the_predicted_time_does_not_jump_where_the_way_changes():
             assert np.all(taken[1:] <= 2.0 * (sizes[1:] / sizes[:-1]) ** 2 * taken[:-1])
 
 
+@pytest.mark.slow
 def test_without_numba():
     code = """
 import sys

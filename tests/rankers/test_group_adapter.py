@@ -127,16 +127,15 @@ def test_a_parameter_by_two_names_is_refused():
 
 def test_metrics_of_the_estimator_do_not_stop_the_fit():
     X, y, qid = data()
-    for make, wishes in (
-        (light, [{"metric": "map"}, {"metrics": ["map", "auc"]}]),
-        (xgb, [{"eval_metric": "map"}, {"eval_metric": ["ndcg@3", "map"]}]),
-        (cat, [{"eval_metric": "MAP"}, {"custom_metric": ["MAP"]}]),
+    for make, wish in (
+        (light, {"metrics": ["map", "auc"]}),
+        (xgb, {"eval_metric": ["ndcg@3", "map"]}),
+        (cat, {"eval_metric": "MAP"}),
     ):
         adapter = GroupRankerAdapter(make(), early_stopping=True, random_state=0)
         expected = clone(adapter).fit(X, y, qid=qid).predict(X)
-        for wish in wishes:
-            fitted = clone(adapter).set_params(estimator=make(**wish)).fit(X, y, qid=qid)
-            np.testing.assert_array_equal(fitted.predict(X), expected)
+        fitted = clone(adapter).set_params(estimator=make(**wish)).fit(X, y, qid=qid)
+        np.testing.assert_array_equal(fitted.predict(X), expected)
 
 
 def native(make, X, y, qid, *, params=None, **by_row):
@@ -700,7 +699,7 @@ def candidates():
 
 
 def test_one_search_over_all_libraries_and_ours():
-    X, y, qid = data(60)
+    X, y, qid = data(30)
     ids = np.array([f"query {i}" for i in qid])
     pipe = Pipeline([("scale", StandardScaler()), ("ranker", OrderPreservingRanker())])
     grid = [{"ranker": candidates()}, {"ranker": [GroupRankerAdapter(light())],
@@ -708,8 +707,6 @@ def test_one_search_over_all_libraries_and_ours():
     cv = GroupKFold(2)
     with config_context(enable_metadata_routing=True):
         search = GridSearchCV(pipe, grid, cv=cv, error_score="raise").fit(X, y, groups=ids)
-        outer = cross_validate(search, X, y, cv=cv, params={"groups": ids}, error_score="raise")
-    assert np.isfinite(outer["test_score"]).all()
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     train, test = next(cv.split(X, y, ids))
     scaled = StandardScaler().fit(X[train])
@@ -762,6 +759,7 @@ def test_weights_of_rows_move_no_row_to_another_position(weight):
     ranker = GroupRankerAdapter(xgb(lambdarank_unbiased=True), row_order="given")
     weights = np.ones(len(y), dtype=int)
     ranker.fit(X, y, qid=qid, sample_weight=weights)
-    weights[0] = weight
-    with pytest.raises(ValueError, match=r"lambdarank_unbiased=True .* leave sample_weight out"):
-        ranker.fit(X, y, qid=qid, sample_weight=weights)
+    for rows in (slice(1), slice(None) if weight else slice(1)):
+        weights[rows] = weight
+        with pytest.raises(ValueError, match=r"unbiased=True .* leave sample_weight out"):
+            ranker.fit(X, y, qid=qid, sample_weight=weights)
