@@ -18,27 +18,17 @@ class Hull:
         self.points = np.empty((0, n_features))
         self.gram = np.empty((0, 0))
         self.shares = np.empty(0)
-        self._idle = np.empty(0, dtype=np.int64)  # Solutions in a row without each point
 
     def add(self, point: FloatArray) -> None:
         self.shares = np.append(self.shares, 0.0 if len(self.shares) else 1.0)
         self.gram = np.pad(self.gram, (0, 1))
         self.gram[-1] = self.gram[:, -1] = np.append(self.points @ point, point @ point)
         self.points = np.vstack([self.points, point])
-        self._idle = np.append(self._idle, 0)
 
     def nearest(self, accuracy: float) -> FloatArray:
         """Find the nearest point to 0; half its squared length is accurate to ``accuracy``."""
         self.shares = nearest_shares(self.gram, self.shares, accuracy)
-        self._idle = np.where(self.shares > 0, 0, self._idle + 1)
         return np.asarray(self.shares @ self.points)
-
-    def drop_idle(self) -> None:
-        """Drop points that were in none of the last 30 solutions."""
-        mask = self._idle <= 30
-        if not mask.all():
-            self.points, self.gram = self.points[mask], self.gram[np.ix_(mask, mask)]
-            self.shares, self._idle = self.shares[mask], self._idle[mask]
 
 
 def nearest_shares(gram: FloatArray, start: FloatArray, accuracy: float) -> FloatArray:

@@ -630,7 +630,6 @@ def nearest_top(
         share[problem.reference] = shares
         hull.add(centre - problem.design.pull_back(share))
         coef = hull.nearest(accuracy * negligible)
-        hull.drop_idle()
         square = float(coef @ coef)
     return NearestTop(coef, square, square <= negligible, n_iter)
 
