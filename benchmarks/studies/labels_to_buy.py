@@ -3,7 +3,6 @@
     python benchmarks/studies/labels_to_buy.py plans           # three minutes
     python benchmarks/studies/labels_to_buy.py certificates    # a minute
     python benchmarks/studies/labels_to_buy.py fits            # a minute
-    python benchmarks/studies/labels_to_buy.py decisions       # four minutes
     python benchmarks/studies/labels_to_buy.py proxies         # half an hour
 
 `plans`: the champion's first 5 % are reviewed. Half as many rows as the challenger's first 2 %
@@ -21,10 +20,6 @@ Then the score of a search of GridSearchCV for the precision of the top 5 %, wit
 and scores or in fits alone, minus that on other rows. Last how often the limit of BoundSearchCV
 fails there, with rows kept with probability weight / max(weight), and with all that have labels.
 
-`decisions`: which of two rankers has the greater precision at the first 2 %, by compare at 5 %,
-with the design and with missing labels as 0. Labels are drawn as in labels_in_part, 100 samples:
-how often it decides as all labels of the list do, and how often the other way.
-
 `proxies`: two logistic regressions of 500 rows and a fifth of the columns rank up to 4,500 others
 (MSLR: relevant is a grade of 2 and more). Proxies of the missing labels: `model`, boosted trees of
 as many of the other columns as bring the AUC next to .8, fitted on other rows (10 folds);
@@ -40,7 +35,6 @@ import warnings
 
 import numpy as np
 from labels_in_part import (
-    DESIGNS,
     POPULATIONS,
     PartialLabels,
     data_directory,
@@ -64,7 +58,7 @@ from sklearn.preprocessing import SplineTransformer, StandardScaler
 from threadpoolctl import threadpool_limits
 
 from sklearn_rank import PNormPushRanker
-from sklearn_rank.inference import LabelDesign, compare, plan_labels
+from sklearn_rank.inference import LabelDesign, plan_labels
 from sklearn_rank.inference._recall_certificate import stopping_boundary
 from sklearn_rank.metrics import get_scorer, precision_at_top_score
 from sklearn_rank.model_selection import BoundSearchCV
@@ -218,32 +212,6 @@ def fits(name):
         )
 
 
-def decisions(population):
-    y, champion, challenger = POPULATIONS[population]()
-    k = max(int(0.02 * len(y)), 10)
-    scores = {"champion": champion, "challenger": challenger}
-    name = f"precision@{k}"
-    truth = compare(name, y, scores).estimate
-    for design in DESIGNS[:3] if len(y) > 2000 else DESIGNS[:2]:
-        rng = np.random.default_rng(0)
-        counts = np.zeros((2, 2), dtype=int)
-        for _ in range(100):
-            known, probability = drawn(rng, design, champion)
-            labels = np.where(known, y, np.nan)
-            in_part = compare(name, labels, scores, design=LabelDesign(probability))
-            as_zero = compare(name, np.where(known, y, 0), scores)
-            for row, found in zip(counts, (in_part, as_zero), strict=True):
-                is_decided = found.pvalue < 0.05
-                row += is_decided and np.array(
-                    [found.estimate * truth > 0, found.estimate * truth <= 0]
-                )
-        print(
-            f"{population:16s} {design:9s} difference {truth:+.3f}: right {counts[0, 0]}, wrong"
-            f" {counts[0, 1]} of 100; missing as 0: right {counts[1, 0]}, wrong {counts[1, 1]}",
-            flush=True,
-        )
-
-
 def with_proxies(name):
     """Labels, scores of champion and challenger, and proxies of rows that none was fitted on."""
     if name == "MSLR":
@@ -330,7 +298,7 @@ def proxies(name, n_samples=100):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=("plans", "certificates", "fits", "decisions", "proxies"))
+    parser.add_argument("part", choices=("plans", "certificates", "fits", "proxies"))
     part = parser.parse_args().part
     warnings.simplefilter("ignore")
     with threadpool_limits(1), config_context(enable_metadata_routing=True):
@@ -341,7 +309,7 @@ def main():
             for name in ("MSLR", "annthyroid", "spambase", "w8a_train"):
                 proxies(name)
         else:
-            study = {"plans": plans, "certificates": certificates, "decisions": decisions}[part]
+            study = {"plans": plans, "certificates": certificates}[part]
             for population in POPULATIONS:
                 study(population)
 

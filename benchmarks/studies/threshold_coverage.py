@@ -1,33 +1,26 @@
-"""Coverage of 95 % limits of the net benefit and of the share of positives at the top.
+"""Coverage of 95 % limits of the net benefit.
 
 The probabilities have several shapes: calibrated and not, tied, with few positives, and in groups.
-The targets are means over two million draws, or for the first k items the means of their own
-probabilities. Limits of the normal distribution with the variance of the sample (Pfeiffer & Gail
-2020) are included for comparison.
+The targets are means over two million draws.
 
     python benchmarks/studies/threshold_coverage.py
     python benchmarks/studies/threshold_coverage.py --write
 """
 
 import argparse
-import csv
 import functools
 import sys
-import zlib
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import expit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import describe_machine, format_table
+from measuring import describe_machine, format_table, seeded, store_results
 
-from sklearn_rank.inference import _probabilities as _share_sums
-from sklearn_rank.inference import calibration_at_top, net_benefit_curve
+from sklearn_rank.inference import net_benefit_curve
 
-RESULTS = Path(__file__).resolve().parents[1] / "results" / "threshold_coverage.csv"
 THRESHOLDS = (0.05, 0.2, 0.5, 0.8)
-TOPS = (5, 20, 100)
 WAYS = {
     "plain": {},
     "standardized": {"standardized": True},
@@ -35,7 +28,6 @@ WAYS = {
     "both": {"standardized": True, "prevalence": 0.1},
 }
 COLUMNS = [
-    ("what", "what", ""),
     ("population", "population", ""),
     ("n", "n", "d"),
     ("way", "way", ""),
@@ -45,7 +37,6 @@ COLUMNS = [
     ("missed_below", "below", ".3f"),
     ("missed_above", "above", ".3f"),
     ("width", "width", ".4f"),
-    ("normal_coverage", "normal", ".3f"),
 ]
 
 
@@ -92,40 +83,12 @@ def truth(eta, treated, threshold, standardized=False, prevalence=None):
     return benefit / share if standardized else benefit
 
 
-def normal_limits(y, treated, threshold, standardized=False, prevalence=None):
-    """Estimate and limits by the sample variance of what each item moves."""
-    exchange = threshold / (1 - threshold)
-    n, p = len(y), y.mean()
-    found, wrong = (treated & y).sum() / y.sum(), (treated & ~y).sum() / (~y).sum()
-    if prevalence is None and not standardized:
-        value = treated * np.where(y, 1.0, -exchange)
-        estimate, variance = value.mean(), value.var() / n
-    elif prevalence is None:
-        moved = treated * np.where(y, 1.0, -exchange) / p
-        estimate = moved.mean()
-        variance = (moved - estimate * y / p).var() / n
-    else:
-        scale = 1 / prevalence if standardized else 1.0
-        share, cost = prevalence * scale, (1 - prevalence) * exchange * scale
-        estimate = share * found - cost * wrong
-        variance = share**2 * found * (1 - found) / y.sum()
-        variance += cost**2 * wrong * (1 - wrong) / (~y).sum()
-    half = ndtri(0.975) * np.sqrt(variance)
-    return estimate - half, estimate + half
-
-
-def row(what, population, n, way, at, hits, limits, target, normal=None):
+def row(population, n, way, at, hits, limits, target):
     """A row of the tables; the limits and targets of all samples."""
     low, high = np.transpose(limits)
-    target = np.broadcast_to(target, low.shape)
     # Limits that touch the target hold, whatever the last digit.
     below, above = target < low - 1e-12, target > high + 1e-12
-    of_normal = np.nan
-    if normal is not None:
-        first, last = np.transpose(normal)
-        of_normal = np.mean((first - 1e-12 <= target) & (target <= last + 1e-12))
     return {
-        "what": what,
         "population": population,
         "n": n,
         "way": way,
@@ -135,12 +98,7 @@ def row(what, population, n, way, at, hits, limits, target, normal=None):
         "missed_below": round(float(np.mean(below)), 3),
         "missed_above": round(float(np.mean(above)), 3),
         "width": round(float(np.mean(high - low)), 4),
-        "normal_coverage": round(float(of_normal), 3),
     }
-
-
-def seeded(*key):
-    return np.random.default_rng(zlib.crc32(repr(key).encode()))
 
 
 def both_classes(rng, prob, eta):
@@ -157,20 +115,18 @@ def benefits(repetitions):
         large, eta = draw(seeded(name), 2_000_000)
         for n in (100, 400):
             rng = seeded(name, n)
-            found = {(way, t): ([], []) for way in WAYS for t in THRESHOLDS}
+            found = {(way, t): [] for way in WAYS for t in THRESHOLDS}
             for _ in range(repetitions):
                 prob, chance = draw(rng, n)
                 y = both_classes(rng, prob, chance)
                 for way, how in WAYS.items():
                     curve = net_benefit_curve(y, prob, thresholds=THRESHOLDS, **how)
                     for i, t in enumerate(THRESHOLDS):
-                        limits, normal = found[way, t]
-                        limits.append((curve.low[i], curve.high[i]))
-                        normal.append(normal_limits(y, prob >= t, t, **how))
-            for (way, t), (limits, normal) in found.items():
+                        found[way, t].append((curve.low[i], curve.high[i]))
+            for (way, t), limits in found.items():
                 target = truth(eta, large >= t, t, **WAYS[way])
                 hits = n * (eta * (large >= t)).mean()
-                yield row("net benefit", name, n, way, t, hits, limits, target, normal)
+                yield row(name, n, way, t, hits, limits, target)
 
 
 def grouped_benefits(repetitions):
@@ -197,51 +153,19 @@ def grouped_benefits(repetitions):
             target = truth(eta, large >= t, t, **WAYS[way])
             hits = len(groups) * (eta * (large >= t)).mean()
             name = f"{n_groups} groups of {size}"
-            yield row("net benefit", name, len(groups), way, t, hits, limits, target)
-
-
-def tops(repetitions):
-    """Share of positives among the first k, given the probabilities."""
-    n = 200
-    for name, draw in POPULATIONS.items():
-        rng = seeded("top", name)
-        found = {k: ([], [], []) for k in TOPS}
-        for _ in range(repetitions):
-            prob, chance = draw(rng, n)
-            y = both_classes(rng, prob, chance)
-            top = calibration_at_top(y, prob, k=TOPS)
-            # Items of one probability have one chance: the order of tied ones does not matter.
-            descending = chance[np.argsort(-prob, kind="stable")]
-            for i, k in enumerate(TOPS):
-                limits, normal, target = found[k]
-                limits.append((top.low[i], top.high[i]))
-                target.append(descending[:k].mean())
-                p = top.observed[i]
-                half = ndtri(0.975) * np.sqrt(p * (1 - p) / k)
-                normal.append((p - half, p + half))
-        for k, (limits, normal, target) in found.items():
-            hits = k * np.mean(target)
-            yield row("top", name, n, "given scores", k, hits, limits, target, normal)
+            yield row(name, len(groups), way, t, hits, limits, target)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=1000)
-    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}")
+    parser.add_argument("--write", action="store_true", help="store the table in results/")
     options = parser.parse_args()
     print(describe_machine())
-    # Shares of whole numbers of items come again and again.
-    _share_sums.safe_limits = functools.cache(_share_sums.safe_limits)
-    found = []
-    for table in (benefits, grouped_benefits, tops):
-        rows = list(table(options.repetitions))
-        found += rows
-        print(format_table(rows, COLUMNS), flush=True)
+    found = [*benefits(options.repetitions), *grouped_benefits(options.repetitions)]
+    print(format_table(found, COLUMNS))
     if options.write:
-        with RESULTS.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(found)
+        store_results("threshold_coverage", found)
 
 
 if __name__ == "__main__":
