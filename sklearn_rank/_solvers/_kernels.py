@@ -27,12 +27,8 @@ from ._batched_newton import (
     SIGMA_START,
 )
 
-# Rows gathered at a time for the d x d Hessian; the number of features from which it pays to
-# update it by the rows that enter and leave; and the updates after which it is summed anew, so
-# that their rounding errors do not pile up.
+# Rows gathered at a time for the d x d Hessian.
 GATHER = 256
-MIN_UPDATED = 16
-MAX_UPDATES = 16
 
 # The share by which the diagonal of a matrix is raised, so that rounding does not make it
 # indefinite.
@@ -192,27 +188,27 @@ def _gather(dense, z, root, rows, start, stop, out):
 
 
 @compiled()
-def _add_outer(
-    dense, data, indices, indptr, origin, cost, rows, n_added, n_rows, root, block, signed, outer,
-    row,
+def _sum_outer(
+    dense, data, indices, indptr, origin, cost, rows, n_rows, root, block, outer, row
 ):  # fmt: skip
-    """Add ``c_i x_i x_i'`` and ``c_i x_i`` over the first ``n_added`` rows, subtract the others'.
+    """Write the sums of ``c_i x_i x_i'`` and ``c_i x_i`` over some rows; return that of ``c_i``.
 
     Of the outer products the upper triangle only; ``origin`` is 0. Dense rows are taken GATHER at
-    a time, sparse ones by their stored entries. Returns the sum of ``c_i``, signed alike.
+    a time, sparse ones by their stored entries.
     """
+    _fill_matrix(outer, 0.0)
+    _fill(row, 0.0)
     total = 0.0
     for p in range(n_rows):
         i = rows[p]
-        factor = cost[i] if p < n_added else -cost[i]
-        total += factor
+        total += cost[i]
         root[p] = np.sqrt(cost[i])
         if dense.shape[0] > 0:
             for j in range(row.shape[0]):
-                row[j] += factor * dense[i, j]
+                row[j] += cost[i] * dense[i, j]
         else:
             for s in range(indptr[i], indptr[i + 1]):
-                scaled = factor * data[s]
+                scaled = cost[i] * data[s]
                 row[indices[s]] += scaled
                 into = outer[indices[s]]
                 for t in range(indptr[i], indptr[i + 1]):
@@ -223,40 +219,12 @@ def _add_outer(
     for start in range(0, n_rows, GATHER):
         stop = min(start + GATHER, n_rows)
         _gather(dense, origin, root, rows, start, stop, block)
-        left = block[: stop - start]
-        right = left
-        if stop > n_added:
-            right = signed[: stop - start]
-            for p in range(stop - start):
-                sign = 1.0 if start + p < n_added else -1.0
-                for j in range(origin.shape[0]):
-                    right[p, j] = sign * left[p, j]
-        product = np.dot(left.T, right)
+        part = block[: stop - start]
+        product = np.dot(part.T, part)
         for p in range(outer.shape[0]):
             for q in range(p, outer.shape[0]):
                 outer[p, q] += product[p, q]
     return total
-
-
-@compiled()
-def _list_differences(free, n_free, inside, rows, left):
-    """List the rows that enter the Hessian, then those that leave; update the marks.
-
-    Returns the number that enter and the number of both.
-    """
-    n_enter = 0
-    n_left = 0
-    for p in range(n_free):
-        inside[free[p]] += 2
-    for i in range(inside.shape[0]):
-        rows[n_enter] = i
-        n_enter += inside[i] == 2
-        left[n_left] = i
-        n_left += inside[i] == 1
-        inside[i] = inside[i] >= 2
-    for p in range(n_left):
-        rows[n_enter + p] = left[p]
-    return n_enter, n_enter + n_left
 
 
 @compiled()
@@ -368,29 +336,25 @@ def solve_pivots(
     cost_along = np.empty(n)
     changed = np.empty(n + 1, np.int64)
     free = np.empty(n + 1, np.int64)
-    left = np.empty(n + 1, np.int64)
-    inside = np.zeros(n, np.int64)
     rhs = np.empty(max(min(n, d), 1))
     root = np.empty(n)
     # The d x d form is only ever used with at least d free rows.
     outer_sum = np.empty((d, d)) if d <= n else np.empty((0, 0))
-    row_sum = np.zeros(d)
-    total = 0.0
+    row_sum = np.empty(d)
     hessian = np.empty(outer_sum.shape)
     block = np.empty((min(GATHER, n), d)) if d <= n else np.empty((0, d))
-    signed = np.empty(block.shape)
     looked_up = np.empty(0)
     with_pivot = np.empty(n) if products.shape[0] > 0 else np.empty(0)
     origin = np.zeros(d)
     every = np.arange(n)
-    all_outer = np.zeros(outer_sum.shape)
-    all_sum = np.zeros(d)
+    # Each pivot starts with all rows free.
+    all_outer = np.empty(outer_sum.shape)
+    all_sum = np.empty(d)
     all_cost = 0.0
     if d <= n:
-        all_cost = _add_outer(
-            dense, data, indices, indptr, origin, cost, every, n, n, root, block, signed,
-            all_outer, all_sum,
-        )  # fmt: skip
+        all_cost = _sum_outer(
+            dense, data, indices, indptr, origin, cost, every, n, root, block, all_outer, all_sum
+        )
     for index in range(pivots.shape[0]):
         z = pivots[index]
         w = coef[index]
@@ -405,10 +369,8 @@ def solve_pivots(
         _fill(b, 0.0)
         sigma = SIGMA_START
         _fill(trial, sigma)
-        _fill(inside, 0)
         steps = 0
         inner = 0
-        updates = MAX_UPDATES
         checked = False
         renew = False
         best_gap = np.inf
@@ -493,34 +455,14 @@ def solve_pivots(
                     direction, posv,
                 )  # fmt: skip
             else:
-                if n_free == n:  # as at each start
-                    for j in range(d):
-                        row_sum[j] = all_sum[j]
-                        for q in range(j, d):
-                            outer_sum[j, q] = all_outer[j, q]
-                    total = all_cost
-                    _fill(inside, 1)
-                    updates = 0
+                if n_free == n:
+                    _scale_about(all_outer, all_sum, all_cost, z, sigma, hessian)
                 else:
-                    n_enter = n_free
-                    n_both = n_free
-                    if d >= MIN_UPDATED:
-                        n_enter, n_both = _list_differences(free, n_free, inside, changed, left)
-                        updates += 1
-                    if n_both >= n_free or updates > MAX_UPDATES:
-                        _fill_matrix(outer_sum, 0.0)
-                        _fill(row_sum, 0.0)
-                        total = _add_outer(
-                            dense, data, indices, indptr, origin, cost, free, n_free, n_free,
-                            root, block, signed, outer_sum, row_sum,
-                        )  # fmt: skip
-                        updates = 0
-                    else:
-                        total += _add_outer(
-                            dense, data, indices, indptr, origin, cost, changed, n_enter, n_both,
-                            root, block, signed, outer_sum, row_sum,
-                        )  # fmt: skip
-                _scale_about(outer_sum, row_sum, total, z, sigma, hessian)
+                    total = _sum_outer(
+                        dense, data, indices, indptr, origin, cost, free, n_free, root, block,
+                        outer_sum, row_sum,
+                    )  # fmt: skip
+                    _scale_about(outer_sum, row_sum, total, z, sigma, hessian)
                 for j in range(d):
                     direction[j] = -gradient[j]
                 # If rounding makes the matrix indefinite, the line search uses the gradient.
