@@ -31,9 +31,6 @@ Result = TypeVar("Result")
 # Addresses of arrays are multiples of this many bytes.
 ALIGNED = 16
 
-# Blocks for each worker that are handed at a time to a backend that returns all of them at once.
-BLOCKS_AT_ONCE = 4
-
 
 class SentOnce:
     """What all blocks need, large enough that no backend should send it with each of them.
@@ -93,16 +90,11 @@ def _run(calls: list[Any], n_jobs: int) -> Generator[Any, None, None]:
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
         yield from parallel(calls)
         return
-    step = BLOCKS_AT_ONCE * n_jobs
+    # Some at a time for a backend that returns all of them at once.
     with Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
-        for start in range(0, len(calls), step):
-            yield from parallel(calls[start : start + step])
+        for start in range(0, len(calls), n_jobs):
+            yield from parallel(calls[start : start + n_jobs])
 
-
-SOLVERS: dict[str, Callable[..., PivotSolutions]] = {
-    "newton": solve_pivots_newton,
-    "cvxpy": solve_pivots_cvxpy,  # the slow reference
-}
 
 # A quantile of the scores, the largest such that the rows at or above it have a mass: the positive
 # weight of each row of the problem in it, and that mass.
@@ -177,7 +169,8 @@ def solve_candidates(
     Solutions of dense data are held, as many numbers as the data have; those of sparse data that
     are selected are solved for again.
     """
-    solve = partial(SOLVERS[solver], tol=tol, max_iter=max_iter)
+    by_solver: Any = {"newton": solve_pivots_newton, "cvxpy": solve_pivots_cvxpy}
+    solve = partial(by_solver[solver], tol=tol, max_iter=max_iter)
     basis = None
     if problem.rows.is_dense and problem.n_features > len(problem.y):
         # Weights off the span of the rows only add to the norm, so that no solution has any.
@@ -203,12 +196,6 @@ def solve_candidates(
     return CandidateSolutions(problem, basis, solve, tol, tops, all_values, all_coefs)
 
 
-OVERFLOW = (
-    "The scores overflow: the features are too large for float64 sums of squares; scale them,"
-    " for example by StandardScaler."
-)
-
-
 @dataclass(eq=False)
 class _Work(SentOnce):
     """Data shared by all blocks of pivots."""
@@ -219,10 +206,17 @@ class _Work(SentOnce):
     scales: bool = False
 
     def solutions(self, pivots: IntArray) -> PivotSolutions:
+        overflow = ValueError(
+            "The scores overflow: the features are too large for float64 sums of squares; scale"
+            " them, for example by StandardScaler."
+        )
         try:
-            return self.solve(self.problem, pivots, interrupted=lambda: self.stopped)
+            solutions = self.solve(self.problem, pivots, interrupted=lambda: self.stopped)
         except np.linalg.LinAlgError as error:
-            raise ValueError(OVERFLOW) from error
+            raise overflow from error
+        if not np.all(np.isfinite(solutions.objective - solutions.lower_bound)):
+            raise overflow
+        return solutions
 
 
 def _coefs_of_block(work: _Work, pivots: IntArray) -> FloatArray:
@@ -235,8 +229,6 @@ def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatA
     problem, tops = work.problem, work.tops
     with one_blas_thread():
         solutions = work.solutions(pivots)
-        if not np.all(np.isfinite(solutions.objective - solutions.lower_bound)):
-            raise ValueError(OVERFLOW)
         coef = solutions.coef
         scores = problem.scores(coef)
         pivot_scores = scores[np.arange(len(pivots)), pivots]
@@ -377,7 +369,6 @@ PENALTY_GROWTH = 3.0
 INNER_RATIO = 0.01
 LINE_SEARCH_RATIO = 0.1
 MAX_NEWTON = 500
-MAX_OUTER = 60
 
 # A step counts if it lowers the objective by this multiple of the tolerance.
 LEAST_GAIN = 10.0
@@ -619,7 +610,7 @@ def _minimise(
     coef = -cone.backward(g)
     best = _Candidate(coef, np.inf)
     bound, n_newton = -np.inf, 0
-    for _ in range(MAX_OUTER):
+    while True:
         penalty = factor * cost
         while True:
             distance = cone.forward(coef)
@@ -644,6 +635,7 @@ def _minimise(
         value = search.value(coef)
         if value < best.value:
             best = _Candidate(coef, value)
+        n_newton += 1  # so that an outer step without any Newton step counts
         if best.value - bound <= search.tol * best.value or n_newton >= MAX_NEWTON:
             break
         factor *= PENALTY_GROWTH

@@ -18,7 +18,7 @@ from .._optional import import_dask
 from .._partitions import Partitions, in_chunk, tree_reduce
 from .._typing import FloatArray, IntArray
 
-# Rows of which a copy is made at a time where one is needed.
+# Rows of which a copy is made at a time, which stay in the processor's cache.
 COPIED_ROWS = 2048
 
 
@@ -218,9 +218,6 @@ def as_design(X: Any) -> Design:
     return DenseDesign(matrix.astype(np.float64, copy=False))
 
 
-# Dense rows that are converted to float64 at a time, which stay in the processor's cache.
-CONVERTED_ROWS = 2048
-
 # What one method of a design returns, or the values of several that it takes together.
 Products: TypeAlias = tuple[FloatArray, ...]
 
@@ -300,7 +297,7 @@ def _add(parts: Iterable[Products]) -> Products:
     return reduce(lambda total, products: tuple(map(np.add, total, products)), parts)
 
 
-# Bytes of rows in float64 up to which a solver that works on some rows has a copy of them.
+# Bytes of a copy of rows, or of a matrix that is factorised, at most.
 LARGEST_COPY = 2**30
 
 
@@ -329,10 +326,10 @@ class ViewDesign(OrderedDesign):
             yield slice(0, n_rows), sp.csr_array(rows).astype(np.float64, copy=False)
             return
         is_double = rows.dtype == np.float64
-        shape = (0 if is_double else min(CONVERTED_ROWS, n_rows), rows.shape[1])
+        shape = (0 if is_double else min(COPIED_ROWS, n_rows), rows.shape[1])
         converted = np.empty(shape, order="C" if rows.flags.c_contiguous else "F")
-        for start in range(0, n_rows, CONVERTED_ROWS):
-            part = rows[start : start + CONVERTED_ROWS]
+        for start in range(0, n_rows, COPIED_ROWS):
+            part = rows[start : start + COPIED_ROWS]
             if not is_double:
                 np.copyto(converted[: len(part)], part)
                 part = converted[: len(part)]
@@ -362,7 +359,7 @@ def view_design(X: Any, order: IntArray | None = None) -> Design:
         X, order = X[order], None
     if sp.issparse(X) and X.dtype != np.float64:
         X = sp.csr_array((X.data.astype(np.float64), X.indices, X.indptr), shape=X.shape)
-    is_one = isinstance(X, Design) or X.dtype == np.float64 or X.shape[0] <= CONVERTED_ROWS
+    is_one = isinstance(X, Design) or X.dtype == np.float64 or X.shape[0] <= COPIED_ROWS
     if order is None and is_one:
         return as_design(X)
     return ViewDesign(X, order)
@@ -541,10 +538,6 @@ class Coordinates:
         return by_parameters / np.outer(self.scale, self.scale)
 
 
-# Rows of the kernel matrix that are compared with the factorisation at a time.
-CHECKED_ROWS = 256
-
-
 class KernelFactor(NamedTuple):
     """Coordinates of points in the space of a kernel: their inner products are its values."""
 
@@ -620,20 +613,21 @@ def check_definite(factor: KernelFactor, block: Callable[[slice], FloatArray]) -
     """Refuse a matrix that differs from its factorisation, as an indefinite one does somewhere."""
     rows = factor.rows
     scale = float(np.max(np.sum(rows**2, axis=1), initial=0.0))
-    for start in range(0, len(rows), CHECKED_ROWS):
-        part = slice(start, start + CHECKED_ROWS)
+    for start in range(0, len(rows), COPIED_ROWS):
+        part = slice(start, start + COPIED_ROWS)
         difference = np.abs(rows[part] @ rows.T - block(part))
         if difference.max() > 1e-8 * max(scale, 1e-300):
-            raise ValueError(_INDEFINITE)
+            raise _indefinite()
 
 
-_INDEFINITE = (
-    "The kernel matrix is not positive semidefinite: a solver of convex problems needs inner"
-    " products; use a kernel such as 'rbf', or add a constant to the diagonal."
-)
+def _indefinite() -> ValueError:
+    return ValueError(
+        "The kernel matrix is not positive semidefinite: a solver of convex problems needs inner"
+        " products; use a kernel such as 'rbf', or add a constant to the diagonal."
+    )
 
 
 def _refuse_negative(residual: FloatArray, scale: float, tol: float) -> None:
     # Rounding leaves a few units in the last place of the entries that were subtracted.
     if residual.min(initial=0.0) < -max(tol, 1e-10) * max(scale, 1e-300):
-        raise ValueError(_INDEFINITE)
+        raise _indefinite()

@@ -303,14 +303,12 @@ def _scale_about(outer, row, total, z, sigma, hessian):
 
 
 # Arrays that are not written to may be in read-only shared memory.
-READ = "Array({}, {}, 'C', readonly=True)".format
-READ_MATRIX, READ_VECTOR = READ("float64", 2), READ("float64", 1)
-READ_INT32, READ_INT64 = READ("int32", 1), READ("int64", 1)
-
-
 @compiled(
-    f"void({READ_MATRIX}, {READ_VECTOR}, {READ_INT32}, {READ_INT32}, {READ_MATRIX}, {READ_VECTOR},"
-    f" {READ_VECTOR}, {READ_MATRIX}, float64, int64, intp, float64[:, ::1], float64[:, ::1])"
+    "void({M}, {v}, {i}, {i}, {M}, {v}, {v}, {M}, f8, i8, intp, f8[:, ::1], f8[:, ::1])".format(
+        M="Array(f8, 2, 'C', readonly=True)",
+        v="Array(f8, 1, 'C', readonly=True)",
+        i="Array(i4, 1, 'C', readonly=True)",
+    )
 )
 def solve_pivots(
     dense, data, indices, indptr, products, y, cost, pivots, tol, max_iter, posv, coef, values

@@ -14,7 +14,7 @@ import scipy.optimize
 from scipy.sparse.linalg import LinearOperator, cg
 
 from .._typing import FloatArray, IntArray
-from ._design import Coordinates, Design, as_design, column_scales, squares_about
+from ._design import LARGEST_COPY, Coordinates, Design, column_scales, squares_about
 from ._result import Certificate, LossOfScores, SolverResult, choose_method, relative_gap
 
 # A direction need not solve Newton's system better than the next one will change it.
@@ -608,9 +608,6 @@ def cholesky_solver(matrix: FloatArray) -> Solve | None:
             return partial(scipy.linalg.cho_solve, (factor, True), check_finite=False)
 
 
-# Bytes of a matrix that is factorised, at most; larger systems are solved by products.
-LARGEST_MATRIX = 2**30
-
 # How much rows may add to a system, relative to it, that are left out where rows are what costs.
 NEGLIGIBLE = 1e-3
 
@@ -621,7 +618,7 @@ FREE = 1e8
 
 def flops_of_system(n: int, forming: float) -> float:
     """Operations that form and factorise a matrix; infinitely many where it is too large."""
-    return forming + n**3 / 3 if 8 * n**2 <= LARGEST_MATRIX else np.inf
+    return forming + n**3 / 3 if 8 * n**2 <= LARGEST_COPY else np.inf
 
 
 def row_system(
@@ -687,10 +684,6 @@ def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadr
     slope = curvature @ parameters - plain.value_and_gradient(parameters)[1]
     return Quadratic(curvature, slope)
 
-
-# Share of the variance that the features of a preconditioner have, at least, as the leading
-# coordinates of a kernel do.
-WIDEST = 0.75
 
 # Rows of which each column of the mean second derivatives by the scores is estimated.
 SAMPLED_ROWS = 400
@@ -769,33 +762,21 @@ class LabelProblem(LinearProblem):
         return Coordinates(np.repeat(scale, self.n_labels), np.repeat(penalty, self.n_labels))
 
     @cached_property
-    def _widest(self) -> IntArray:
-        """Features whose matrix is factorised."""
-        return np.sort(np.argsort(-self._variances, kind="stable")[:LARGEST_FACTOR])
-
-    @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         """What diagonalises moments of the features and the penalty together, in coordinates.
 
-        The vectors turn their sum into 1, and the penalty into the values. Beyond
-        ``LARGEST_FACTOR`` features, those of least variance count as uncorrelated.
+        The vectors turn their sum into 1, and the penalty into the values.
         """
-        first = self._widest
         scale = self.coordinates.scale[:: self.n_labels][: self.n_features]
-        values = self.alpha / scale**2
-        items, mean, variances = self.rows.items, self._mean[first], self._variances[first]
-        if len(first) < self.n_features:
-            items = as_design(items.matrix[:, first])
-        scale, penalty = scale[first], values[first]
-        matrix = items.gram(self._share) - np.outer(mean, mean)
+        penalty, mean, variances = self.alpha / scale**2, self._mean, self._variances
+        matrix = self.rows.items.gram(self._share) - np.outer(mean, mean)
         # Where the mean is so large that rounding of it would be a moment, features count alone.
         rounded = 1e-13 * mean**2 > variances
         matrix[rounded] = matrix[:, rounded] = 0.0
         np.einsum("ii->i", matrix)[:] = variances
         matrix *= self._bend / np.outer(scale, scale)
         np.einsum("ii->i", matrix)[:] += penalty + 1e-12
-        of_first, vectors = scipy.linalg.eigh(np.diag(penalty), matrix, check_finite=False)
-        values[first] = of_first
+        values, vectors = scipy.linalg.eigh(np.diag(penalty), matrix, check_finite=False)
         return np.clip(values, 0.0, 1.0), vectors
 
     def parameters(self, coef: FloatArray, intercept: FloatArray) -> FloatArray:
@@ -831,23 +812,20 @@ class LabelProblem(LinearProblem):
 
         It is the Kronecker product of those with the moments of the features.
         """
-        is_wide = self.n_features > max(LARGEST_FACTOR, self.rows.items.shape[0])
-        if is_wide or self._variances[self._widest].sum() < WIDEST * self._variances.sum():
+        if self.n_features > LARGEST_FACTOR:
             return None
         bends, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
         if not bends[-1] > 0:
             return None
         bends = np.maximum(bends, LEAST_BEND * bends[-1]) / self._bend
-        first = self._widest
         of_penalty, features = self._moments
         of_penalty = of_penalty[:, np.newaxis]
         system = (1.0 - of_penalty) * bends + of_penalty
 
         def solve(residual: FloatArray) -> FloatArray:
             solution = residual.reshape(-1, self.n_labels) @ labels
-            solution[first] = features.T @ solution[first]
-            solution[: self.n_features] /= system
-            solution[first] = features @ solution[first]
+            coef = solution[: self.n_features]
+            coef[:] = features @ (features.T @ coef / system)
             if self.fit_intercept:
                 solution[-1] /= bends
             return (solution @ labels.T).ravel()
@@ -1069,9 +1047,6 @@ INNER = 0.03
 # digits left, and the bound is none.
 LARGEST_ERROR = 1e-9
 
-# Rounding of a sum of hinges, relative to it.
-ROUNDING_OF_HINGES = 16 * float(np.finfo(np.float64).eps)
-
 
 class SmoothedHinge:
     """Hinge whose kink is a parabola of a width: a difference of two squared hinges.
@@ -1141,7 +1116,7 @@ def solve_linear_hinge(
         sums = rows.total(_hinge_sums, at=rows.scores(w))
         value, inner, gradient = (problem.factor * total for total in sums)
         # What rounding of the difference may have added is no slope.
-        slopes = (value - inner - ROUNDING_OF_HINGES * (value + inner)) / width
+        slopes = (value - inner - 16 * EPS * (value + inner)) / width
         # Longer weights have no loss of pairs whose scores differ by the margin less the width.
         for length, total in ((1.0, value), (margin / (margin - width), inner)):
             objective = float(length * total + 0.5 * length**2 * (w @ problem.penalty_product(w)))

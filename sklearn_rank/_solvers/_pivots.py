@@ -36,10 +36,9 @@ class PivotSolutions(NamedTuple):
 
 BLOCK_SIZE = 64
 
-# From how many features on, up to how many rows and rows per feature, a table of the inner
-# products of all rows pays: systems of the rows with free multipliers are then looked up.
-MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS, ROWS_PER_FEATURE = 100, 4096, 8
-
+# From how many features on, and up to how many rows, a table of the inner products of all rows
+# pays: systems of the rows with free multipliers are then looked up.
+MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS = 100, 4096
 
 # Entries up to which sparse rows are made dense where no loops are compiled.
 MOST_DENSE_ENTRIES = 2**22
@@ -136,9 +135,7 @@ class PivotProblem:
     @cached_property
     def products(self) -> FloatArray:
         """Inner products of all rows where there are many dense features, else empty."""
-        is_narrow = self.n_features < max(
-            MIN_FEATURES_FOR_PRODUCTS, len(self.y) / ROWS_PER_FEATURE
-        )
+        is_narrow = self.n_features < MIN_FEATURES_FOR_PRODUCTS
         if is_narrow or not self.rows.is_dense or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
             return np.empty((0, 0))
         return np.ascontiguousarray(self.rows.scores(self.rows.to_array().T))

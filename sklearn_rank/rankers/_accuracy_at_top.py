@@ -428,9 +428,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     rows with a kernel 4 to 15 seconds, if numba is installed (the extra ``fast``): large fits then
     use loops that it compiles, once per machine, and take a third of the time. Small ones use
     array operations; the results of the two differ by no more than ``tol`` allows. Peak memory is
-    a few copies of the data; ``d x d`` matrices are formed if d <= n, and n x n arrays, one for
-    each thread, for up to 4,096 rows with at least 100 dense features and n / 8 of them, as with
-    kernels.
+    a few copies of the data; ``d x d`` matrices are formed if d <= n, and n x n arrays for up to
+    4,096 rows with at least 100 dense features, as with kernels.
 
     ``lower_bound_`` ignores the position of the quantile, so that a large ``optimality_gap_`` does
     not indicate a bad fit; the user guide states how large it is.
@@ -624,10 +623,6 @@ DIGITS = 12
 
 # Values of C, quantile, selection and tau, of which all combinations are tried in this order.
 TopGrid: TypeAlias = dict[str, Sequence[Any]]
-
-# Parameters by which a fitted ranker scores rows and is evaluated.
-OF_SCORES = ("tau", "kernel", "kernel_params")
-
 
 FOLDS = 5
 
@@ -1044,7 +1039,9 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                         n_jobs=self.n_jobs,
                     )
                     ranker = AccuracyAtTopRanker(
-                        **{name: getattr(self, name) for name in OF_SCORES},
+                        self.tau,
+                        kernel=self.kernel,
+                        kernel_params=self.kernel_params,
                         pos_label=part.pos_label,
                     )
                     ranker.n_features_in_ = X_train.shape[1]
@@ -1111,7 +1108,9 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         mass = rows.weight if self.quantile_of_ == "sample" else rows.pair_mass()
         cost = rows.costs(self.C_, self.class_weight)
         chosen = AccuracyAtTopRanker(
-            **{name: getattr(self, name) for name in OF_SCORES} | {"tau": self.tau_},
+            self.tau_,
+            kernel=self.kernel,
+            kernel_params=self.kernel_params,
             C=self.C_,
             quantile=self.quantile_of_,
             selection=self.selection_,

@@ -103,7 +103,7 @@ def test_beyond_both_limits_the_system_is_solved_by_products(monkeypatch):
     y = np.arange(40) % 2
     X = rng.normal(size=(40, 1100)) + 0.1 * y[:, np.newaxis]
     by_rows = TopPushRanker(4, C=10.0).fit(X, y)
-    monkeypatch.setattr(_linear, "LARGEST_MATRIX", 1)
+    monkeypatch.setattr(_linear, "LARGEST_COPY", 1)
     by_products = TopPushRanker(4, C=10.0).fit(X, y)
     assert by_products.converged_
     np.testing.assert_allclose(by_products.objective_, by_rows.objective_, rtol=1e-5)

@@ -12,7 +12,6 @@ from sklearn_rank._solvers import (
     LabelProblem,
     OnePart,
     as_design,
-    factorise_kernel_matrix,
     solve_linear,
 )
 from sklearn_rank.losses._shared import LossOnLists
@@ -125,26 +124,3 @@ def test_more_labels_than_rows_take_few_steps(loss):
     assert found.certificate.converged
     assert found.certificate.n_iter <= 10
     assert found.certificate.relative_gap < 1e-10
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=shown)
-def test_the_widest_features_precondition_a_problem_of_many(loss, monkeypatch):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 4)), rng.uniform(0, 4, (200, 5))
-    # Coordinates of a kernel: few of them hold most of the variance, and they are correlated.
-    distances = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
-    factor = factorise_kernel_matrix(np.exp(-distances / 4)).rows
-    lists = LabelOrders(y, np.arange(5), "utilities").lists()
-    found = {}
-    for largest in (0, 120):
-        monkeypatch.setattr("sklearn_rank._solvers._linear.LARGEST_FACTOR", largest)
-        on_lists = LossOnLists(loss, lists, 1)
-        calls, product = [], on_lists.hessian_product
-        on_lists.hessian_product = lambda *a, f=product, c=calls: c.append(1) or f(*a)
-        shifted = np.zeros(5, dtype=int) if loss.is_translation_invariant else None
-        rows = OnePart(as_design(factor), on_lists)
-        of = LabelProblem(rows, n_labels=5, alpha=0.1, shifted=shifted)
-        found[largest] = solve_linear(of, tol=1e-8).certificate, len(calls)
-    assert found[120][0].converged
-    assert found[120][0].objective == pytest.approx(found[0][0].objective, rel=1e-9)
-    assert found[120][1] < 0.6 * found[0][1], (found[120][1], found[0][1])
