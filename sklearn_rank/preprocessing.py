@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._label_orders import TargetType, read_label_orders
 from ._lists import group_rows
+from ._order import tied_blocks
 from ._sklearn_compat import StrOptions, check_sample_weight, fit_context
-from ._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ._typing import AnyArray, FloatArray, IntArray
 from ._validation import check_flag, check_qid, ravelled, validate_data
 from ._warn import warn
 from .exceptions import SingleListWarning
@@ -101,11 +102,8 @@ def label_grades(
 
 METHODS = ("zscore", "rank", "minmax")
 
-# Rows from which one list must be said to be one.
-MANY_ROWS = 2000
-
-# Values of whole queries that are copied at a time, and sorted at a time.
-COPIED, SORTED = 1 << 17, 1 << 16
+# Values of whole queries that are copied at a time.
+COPIED = 1 << 17
 
 
 class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -235,7 +233,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 " (in a pipeline or search, groups= with metadata routing enabled), or qid=0 if"
                 " all rows are one query."
             )
-            if len(X) >= MANY_ROWS:
+            if len(X) >= 2000:
                 raise ValueError(message)
             warn(message, SingleListWarning)
             self.n_queries_ = 1
@@ -442,65 +440,16 @@ def _shares_among(values: FloatArray, ordered: FloatArray, weight_below: FloatAr
 def _rank_shares(values: FloatArray, offsets: IntArray, weight: FloatArray | None) -> FloatArray:
     """Rank the rows of each list, column by column. Shape (n, n_columns)."""
     shares = np.empty(values.shape)
-    for rows, is_row in _equally_long(offsets, SORTED // values.shape[1]):
-        padded = values[rows]
-        padded[~is_row] = np.nan
-        counts = None if weight is None else np.where(is_row, weight[rows], 0.0)
-        ranked = _rank_lists(np.ascontiguousarray(padded.swapaxes(1, 2)), counts)
-        shares[rows[is_row]] = ranked.swapaxes(1, 2)[is_row]
+    for j, column in enumerate(values.T):
+        missing = np.isnan(column)
+        counts = np.where(missing, 0.0, 1.0 if weight is None else weight)
+        blocks = tied_blocks(np.where(missing, -np.inf, column), offsets)
+        mass = blocks.totals(counts)
+        above = blocks.running(mass)
+        total = blocks.list_totals(mass)[blocks.list_of()]
+        share = blocks.to_items(_difference(total - above, total - (above - mass), total))
+        shares[:, j] = np.where(missing, np.nan, share)
     return shares
-
-
-def _equally_long(offsets: IntArray, most_rows: int) -> Iterator[tuple[IntArray, BoolArray]]:
-    """Rows of lists of about one length, as a table, and which entries of it are rows."""
-    lengths = np.diff(offsets)
-    by_length = np.argsort(lengths, kind="stable")
-    start = 0
-    while start < len(lengths):
-        most = max(1, most_rows // lengths[by_length[start]])
-        lists = by_length[start : start + most]
-        # So many, filled up to the length of the last of them.
-        rows = lengths[lists] * np.arange(1, len(lists) + 1)
-        lists = lists[: max(1, np.searchsorted(rows, most_rows, "right"))]
-        start += len(lists)
-        place, begin = np.arange(lengths[lists[-1]]), offsets[lists, np.newaxis]
-        is_row = place < lengths[lists, np.newaxis]
-        yield np.where(is_row, begin + place, begin), is_row
-
-
-def _rank_lists(values: FloatArray, weight: FloatArray | None) -> FloatArray:
-    """Ranks along the last axis of (lists, columns, places), with weights of (lists, places)."""
-    order = np.argsort(values, axis=-1)
-    ordered = np.take_along_axis(values, order, axis=-1)
-    counted = np.count_nonzero(~np.isnan(ordered), axis=-1, keepdims=True)
-    length = values.shape[-1]
-    place = np.arange(length)
-    is_new = ordered[..., 1:] != ordered[..., :-1]
-    first, end = place, place + 1
-    if not is_new.all():
-        first = np.zeros(values.shape, dtype=np.intp)
-        first[..., 1:] = np.where(is_new, place[1:], 0)
-        np.maximum.accumulate(first, axis=-1, out=first)
-        end = np.full(values.shape, length)
-        end[..., :-1] = np.where(is_new, place[1:], length)
-        backwards = end[..., ::-1]
-        np.minimum.accumulate(backwards, axis=-1, out=backwards)
-    if weight is None:
-        share = _difference(first, end, counted)
-    else:
-        sums = np.zeros((*values.shape[:2], length + 1))
-        by_column = np.broadcast_to(weight[:, np.newaxis], values.shape)
-        np.cumsum(np.take_along_axis(by_column, order, axis=-1), axis=-1, out=sums[..., 1:])
-        first, end = np.broadcast_to(first, values.shape), np.broadcast_to(end, values.shape)
-        share = _difference(
-            np.take_along_axis(sums, first, axis=-1),
-            np.take_along_axis(sums, end, axis=-1),
-            np.take_along_axis(sums, counted, axis=-1),
-        )
-    by_place = np.empty(values.shape)
-    np.put_along_axis(by_place, order, share, axis=-1)
-    by_place[np.isnan(values)] = np.nan
-    return by_place
 
 
 def _difference(below: AnyArray, up_to: AnyArray, total: AnyArray) -> FloatArray:

@@ -197,9 +197,6 @@ def misordered_pairs(expected_utility: Any, score: Any) -> IntArray:
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-PAPER = "Calauzènes et al. (2013)"
-
-
 def discount_norm(measure: MeasureLike, n_items: int, p: float = 2.0) -> float:
     """Compute the norm of the discounts of a measure, ``C_phi(p)``.
 
@@ -582,12 +579,7 @@ def _theorem(statement: str, loss: TemplateLoss, p: float, constant: float | Non
         source = "the constant given"
     if p != 2 and theorem != "Lemma 5.1":
         theorem = f"Lemma 5.1, {theorem}"
-    return f"{PAPER}, {statement} with {theorem} and {source}"
-
-
-# Scores are searched in this range about 0, beyond which exponentials have no more to give.
-REACH = 40.0
-PLANES = 200
+    return f"Calauzènes et al. (2013), {statement} with {theorem} and {source}"
 
 
 class Minimum(NamedTuple):
@@ -607,7 +599,8 @@ class InnerRisk:
         self.shape = utilities.shape
         offsets = np.arange(self.shape[0] + 1) * self.shape[1]
         self.lists = loss.on(utilities.ravel(), offsets, query_weight=probabilities)
-        self.reach = REACH + float(utilities.max())
+        # Scores are searched in this range about 0; exponentials hardly change beyond it.
+        self.bound = 40.0 + float(utilities.max())
 
     def value_and_gradient(self, score: FloatArray) -> tuple[float, FloatArray]:
         values, gradient = self.lists.value_and_gradient(np.tile(score, self.shape[0]))
@@ -616,12 +609,12 @@ class InnerRisk:
     def minimum(self, accuracy: float) -> Minimum:
         n = self.shape[1]
         return self._minimise(
-            np.eye(n), np.full(n, -self.reach), lambda value, floor: value - floor <= accuracy
+            np.eye(n), np.full(n, -self.bound), lambda value, floor: value - floor <= accuracy
         )
 
     def minimum_of_constants(self) -> Minimum:
         basis = np.ones((self.shape[1], 1))
-        return self._minimise(basis, np.array([-self.reach]), lambda value, floor: True)
+        return self._minimise(basis, np.array([-self.bound]), lambda value, floor: True)
 
     def minimum_in_order(self, order: IntArray, goal: float) -> Minimum:
         """Find whether scores that do not rise along an order reach a value."""
@@ -629,17 +622,17 @@ class InnerRisk:
         # The first score, and the steps down from each to the next.
         basis = np.zeros((n, n))
         basis[order] = np.c_[np.ones(n), -np.tri(n, n - 1, -1)]
-        lower = np.r_[-self.reach, np.zeros(n - 1)]
+        lower = np.r_[-self.bound, np.zeros(n - 1)]
         return self._minimise(basis, lower, lambda value, floor: value <= goal or floor > goal)
 
     def _minimise(
         self, basis: FloatArray, lower: FloatArray, is_enough: Callable[[float, float], bool]
     ) -> Minimum:
-        """Minimise over ``basis @ z``, z in a box from ``lower`` to the reach.
+        """Minimise over ``basis @ z``, z in a box from ``lower`` to the bound of the scores.
 
         ``is_enough`` says of a value and a floor of all values whether the search may end.
         """
-        upper = np.full(len(lower), self.reach)
+        upper = np.full(len(lower), self.bound)
 
         def objective(z: FloatArray) -> tuple[float, FloatArray]:
             value, gradient = self.value_and_gradient(basis @ z)
@@ -672,7 +665,7 @@ def _by_planes(
     """Kelley's cutting planes, for losses with kinks, at which quasi-Newton steps get stuck."""
     best, z, floor = start.value, start.score, start.value - start.gap
     point, planes, heights = z, [], []
-    for _ in range(PLANES):
+    for _ in range(200):
         value, slope = objective(point)
         if value < best:
             best, z = value, point
@@ -693,15 +686,6 @@ def _by_planes(
 
 
 Labels: TypeAlias = Literal["dependent", "independent"]
-
-# Probabilities are multiples of 1 / PARTS, which can be read and written down.
-PARTS = 20
-LARGEST_SUPPORT = 4
-# Surrogate regrets up to this share of what ordering gains, times margin**2, count as none.
-NOTHING = 2.5e-3
-# Distributions under which orders differ by less than this share of the largest difference under
-# any labels are passed over, for rounding.
-LITTLE = 1e-2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -931,11 +915,11 @@ class _Labellings:
         self.values = np.asarray(values).reshape(len(labels), len(orders))
 
     def draw_dependent(self, random: Any) -> tuple[IntArray, FloatArray]:
-        """A few cases with probabilities that are multiples of one part."""
-        size = random.randint(2, LARGEST_SUPPORT + 1)
+        """Two to four cases, whose probabilities are multiples of .05 and can be written down."""
+        size, parts = random.randint(2, 5), 20
         cases = random.choice(len(self.labels), size, replace=False)
-        cuts = np.sort(random.choice(PARTS - 1, size - 1, replace=False)) + 1
-        return cases, np.diff(np.r_[0, cuts, PARTS]) / PARTS
+        cuts = np.sort(random.choice(parts - 1, size - 1, replace=False)) + 1
+        return cases, np.diff(np.r_[0, cuts, parts]) / parts
 
     def draw_independent(self, random: Any) -> tuple[IntArray, FloatArray]:
         """Products of distributions of the labels of the items."""
@@ -954,13 +938,15 @@ def _counterexample(
 ) -> dict[str, Any] | None:
     expected = probabilities @ table.values[cases]
     regret = expected.max() - expected
-    if regret.max() < LITTLE * np.ptp(table.values, axis=1).max():
+    # Orders that differ by rounding, as a share of the largest difference under any labels.
+    if regret.max() < 1e-2 * np.ptp(table.values, axis=1).max():
         return None
     risk = InnerRisk(loss, table.utilities[cases], probabilities)
     constant = risk.minimum_of_constants().value
     least = risk.minimum(np.inf)
-    # What bounds of regret are like: surrogate regrets are as the squares of regrets.
-    allowed = NOTHING * margin**2 * max(constant - least.value, 0.0) + 1e-10 * abs(constant)
+    # In bounds, surrogate regrets are as the squares of regrets; this share of the gain by
+    # ordering counts as none.
+    allowed = 2.5e-3 * margin**2 * max(constant - least.value, 0.0) + 1e-10 * abs(constant)
     if least.gap > allowed / 4:
         least = risk.minimum(allowed / 4)
     floor = least.value - least.gap

@@ -29,13 +29,6 @@ from ._svmlight import (
     read_blocks,
 )
 
-FOLD = re.compile(r"fold[ _-]?(\d+)", re.IGNORECASE)
-PART = re.compile(
-    r"(?P<part>train|vali|test)((?<=vali)d(ation)?)?(ing)?(set)?"
-    r"(\.(txt|dat|svm|svmlight|libsvm|letor))?(\.(gz|bz2))?",
-    re.IGNORECASE,
-)
-
 
 def load_letor(
     path: Any,
@@ -290,11 +283,17 @@ def _find_files(path: Any) -> Any:
 
 
 def _find_in_folder(folder: Path) -> dict[str, Any]:
+    is_fold = re.compile(r"fold[ _-]?(\d+)", re.IGNORECASE).fullmatch
+    is_part = re.compile(
+        r"(?P<part>train|vali|test)((?<=vali)d(ation)?)?(ing)?(set)?"
+        r"(\.(txt|dat|svm|svmlight|libsvm|letor))?(\.(gz|bz2))?",
+        re.IGNORECASE,
+    ).fullmatch
     key: Any
     folds: dict[Any, Path] = {}
     parts: dict[Any, Path] = {}
     for entry in sorted(folder.iterdir()):
-        fold, part = FOLD.fullmatch(entry.name), PART.fullmatch(entry.name)
+        fold, part = is_fold(entry.name), is_part(entry.name)
         if fold and entry.is_dir():
             entries, key = folds, int(fold[1])
         elif part and entry.is_file():
@@ -369,10 +368,6 @@ def _join_sparse(blocks: list[Block], n: int, n_features: int, shift: int, dtype
 
 # Rows of a row group, unless one query has more.
 GROUP_ROWS = 65536
-# Rows that are parsed at once.
-READ_ROWS = 8192
-
-USED_BY = "letor_to_parquet"
 
 
 def letor_to_parquet(
@@ -465,7 +460,7 @@ def letor_to_parquet(
     >>> pq.read_table(written).column_names
     ['feature_1', 'feature_2', 'target', 'qid']
     """
-    import_optional("pyarrow", USED_BY)
+    import_optional("pyarrow", "letor_to_parquet")
     check_flag("comments", comments)
     rows_per_file = check_whole("rows_per_file", rows_per_file)
     files = _find_files(path)
@@ -570,7 +565,6 @@ def _read_rows(
             zero_based=zero_based,
             comments=comments,
             dtype=np.dtype(dtype),
-            rows=READ_ROWS,
         ):
             width = max(block.width - shift, 0)
             if width > columns.n_features:
@@ -635,7 +629,7 @@ def _check_new(rows: dict[str, AnyArray], seen: set[Any]) -> dict[str, AnyArray]
 def _write_groups(
     groups: Iterator[dict[str, AnyArray]], folder: Path, names: list[str], rows_per_file: int
 ) -> None:
-    pa = import_optional("pyarrow", USED_BY)
+    pa = import_optional("pyarrow", "letor_to_parquet")
     written = number = 0
     with ExitStack() as stack:
         writer: Any = None
@@ -654,7 +648,10 @@ def _write_groups(
 
 @contextmanager
 def _open_parquet(file: Path, schema: Any) -> Iterator[Any]:
-    pa, parquet = import_optional("pyarrow", USED_BY), import_optional("pyarrow.parquet", USED_BY)
+    pa, parquet = (
+        import_optional("pyarrow", "letor_to_parquet"),
+        import_optional("pyarrow.parquet", "letor_to_parquet"),
+    )
     with pa.OSFile(str(file), "wb") as sink:
         writer = parquet.ParquetWriter(sink, schema, write_page_checksum=True)
         try:

@@ -23,9 +23,6 @@ ZeroBased: TypeAlias = bool | Literal["auto"]
 # Rows that are parsed at once: numbers wait in 16 bytes an entry until they enter an array.
 ROWS = 8192
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
 # What reading a compressed file raises that was cut off or written over.
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
@@ -58,11 +55,10 @@ def read_blocks(
     zero_based: ZeroBased,
     comments: bool,
     dtype: Any,
-    rows: int | None = None,
 ) -> Iterator[Block]:
     name = name_of(source)
     with open_source(source) as stream:
-        lines = _Lines(stream, name, queries, ROWS if rows is None else rows, comments)
+        lines = _Lines(stream, name, queries, ROWS, comments)
         try:
             while not lines.exhausted:
                 block = _read_block(lines, sparse=sparse, zero_based=zero_based, dtype=dtype)
@@ -215,7 +211,7 @@ class _Lines(io.BufferedIOBase):
                     raise TypeError(
                         f"{self.name} gives text instead of bytes: open it in binary mode, 'rb'."
                     )
-                line = line.removeprefix(BYTE_ORDER_MARK)
+                line = line.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
             head, _, comment = line.partition(b"#")
             entries = head.split(None, 2)
             if entries:

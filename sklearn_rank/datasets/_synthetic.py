@@ -23,9 +23,6 @@ from .._validation import (
     is_whole,
 )
 
-# Tails of the first feature: Student's t with so many degrees of freedom.
-DEGREES = 3
-
 
 def make_bipartite_ranking(
     n_samples: int = 10_000,
@@ -126,7 +123,7 @@ def make_bipartite_ranking(
     positive = random.uniform(size=n_samples) < prevalence
     clear = positive & (random.uniform(size=n_samples) < clear_fraction)
     data = random.standard_normal((n_samples, n_features))
-    data[:, 0] = random.standard_t(DEGREES, size=n_samples)
+    data[:, 0] = random.standard_t(3, size=n_samples)
     data[positive & ~clear, 0] += shift
     data[clear, 1] += clear_shift
     target = positive.astype(np.int64)
@@ -135,7 +132,7 @@ def make_bipartite_ranking(
 
     first, second = data[:, 0], data[:, 1]
     ratio = (1.0 - clear_fraction) * np.exp(
-        t.logpdf(first - shift, DEGREES) - t.logpdf(first, DEGREES)
+        t.logpdf(first - shift, 3) - t.logpdf(first, 3)
     ) + clear_fraction * np.exp(clear_shift * second - clear_shift**2 / 2.0)
     return Bunch(
         data=data,
@@ -147,13 +144,6 @@ def make_bipartite_ranking(
 
 
 Utility: TypeAlias = Literal["linear", "logistic", "exponential", "product"]
-
-# Over the range of the features the logarithm of an exponential utility, and the logit of a
-# logistic one, grow by twice this.
-STEEPNESS = 2.0
-
-# Uniform on [-HALF_WIDTH, HALF_WIDTH]: variance 1.
-HALF_WIDTH = float(np.sqrt(3.0))
 
 
 def make_subset_ranking(
@@ -330,7 +320,9 @@ def make_subset_ranking(
     # An orthogonal matrix, uniform among all.
     axes, triangle = np.linalg.qr(random.standard_normal((n_features, n_features)))
     axes *= np.sign(np.diag(triangle))
-    data = np.hstack([latent * HALF_WIDTH, others]) @ axes.T
+    # Uniform features of variance 1.
+    half_width = np.sqrt(3.0)
+    data = np.hstack([latent * half_width, others]) @ axes.T
 
     highest_gain = 2.0 ** (n_grades - 1) - 1.0
     share, slope, intercept = _share(latent, utility, float(top), highest_gain)
@@ -355,7 +347,7 @@ def make_subset_ranking(
         probabilities=probabilities,
         grades=np.arange(n_grades),
         noise=shares_of_noise,
-        coef=None if slope is None else slope / HALF_WIDTH * axes[:, 0],
+        coef=None if slope is None else slope / half_width * axes[:, 0],
         intercept=intercept,
         feature_names=[f"feature_{index}" for index in range(1, n_features + 1)],
     )
@@ -371,14 +363,13 @@ def _share(
     if utility == "linear":
         half = top * highest_gain / 2.0
         return top * (1.0 + z) / 2.0, half, half
+    # The logarithm of an exponential utility, and the logit of a logistic one, grow by twice this.
+    slope = 2.0
     if utility == "exponential":
-        return (
-            top * np.exp(STEEPNESS * (z - 1.0)),
-            STEEPNESS,
-            float(np.log(top * highest_gain)) - STEEPNESS,
-        )
-    intercept = float(np.log(top / (1.0 - top))) - STEEPNESS
-    return expit(STEEPNESS * z + intercept), STEEPNESS, intercept
+        share = top * np.exp(slope * (z - 1.0))
+        return share, slope, float(np.log(top * highest_gain)) - slope
+    intercept = float(np.log(top / (1.0 - top))) - slope
+    return expit(slope * z + intercept), slope, intercept
 
 
 def _probabilities(share: FloatArray, noise: FloatArray, n_grades: int) -> FloatArray:
@@ -571,13 +562,6 @@ def _noise(noise: Any, position: IntArray) -> FloatArray:
 Noise: TypeAlias = Literal["plackett_luce", "mallows"] | None
 Structure: TypeAlias = Literal["linear", "nonlinear"]
 
-# Standard deviation of the intercepts, where that of a score over the rows is 1.
-SPREAD_OF_LABELS = 0.5
-# Standard deviation of the argument of the cosines of nonlinear scores.
-COSINE_STEEPNESS = 1.5
-# Below it the first terms of the series are exact in float64, and the closed form is not.
-FLAT = 1e-3
-
 
 def make_label_ranking(
     n_samples: int = 200,
@@ -767,12 +751,16 @@ def make_label_ranking(
 def _coefficients(
     n_features: int, n_labels: int, structure: Structure, random: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """A direction for each label, and an intercept or a phase."""
+    """A direction for each label, and an intercept or a phase.
+
+    Where the standard deviation of a score over the rows is 1, that of the intercepts is .5, and
+    that of the argument of the cosines of nonlinear scores 1.5.
+    """
     coef = random.standard_normal((n_features, n_labels))
     coef /= np.linalg.norm(coef, axis=0)
     if structure == "linear":
-        return coef, SPREAD_OF_LABELS * random.standard_normal(n_labels)
-    return COSINE_STEEPNESS * coef, random.uniform(0.0, 2.0 * np.pi, size=n_labels)
+        return coef, 0.5 * random.standard_normal(n_labels)
+    return 1.5 * coef, random.uniform(0.0, 2.0 * np.pi, size=n_labels)
 
 
 def _positions(heights: FloatArray) -> IntArray:
@@ -844,7 +832,8 @@ def _mallows_above(distance: IntArray, concentration: float) -> FloatArray:
     The difference of ``g(h + 1) - g(h)``, with ``g(h) = h / (1 - exp(-concentration * h))``.
     """
     h = np.maximum(distance, 1).astype(np.float64)
-    if concentration * (h[-1] + 1.0) < FLAT:
+    # The first terms of the series are exact in float64 here, where the closed form is not.
+    if concentration * (h[-1] + 1.0) < 1e-3:
         slope = concentration / 12.0 * (2.0 * h + 1.0)
         return 0.5 + slope - concentration**3 / 720.0 * ((h + 1.0) ** 4 - h**4)
     return (h + 1.0) / -np.expm1(-concentration * (h + 1.0)) - h / -np.expm1(-concentration * h)

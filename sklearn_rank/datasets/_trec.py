@@ -15,9 +15,6 @@ from .._warn import warn
 from ..exceptions import MissingQueryWarning
 from ._svmlight import DAMAGED, name_of, open_source
 
-RUN = ("query", "Q0", "document", "rank", "score", "tag")
-QRELS = ("query", "iteration", "document", "relevance")
-
 
 def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch:
     """Load a TREC run: the documents that a system retrieved for each query, with scores.
@@ -75,7 +72,7 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
     array([-3., -2., -1.])
     """
     check_choice("ties", ties, ("mean", "trec"))
-    qid, docno, score = _columns(path, RUN, value=4)
+    qid, docno, score = _columns(path, "query Q0 document rank score tag", value=4)
     if ties == "trec":
         score = _order_of_trec_eval(qid, docno, score)
     return Bunch(qid=qid, docno=docno, score=score)
@@ -122,7 +119,9 @@ def load_qrels(path: Any) -> Bunch:
     >>> load_qrels(BytesIO(b"q1 0 a 1\\nq1 0 c 0\\n")).relevance
     array([1., 0.])
     """
-    qid, docno, relevance = _columns(path, QRELS, value=3, whole=True)
+    qid, docno, relevance = _columns(
+        path, "query iteration document relevance", value=3, whole=True
+    )
     return Bunch(qid=qid, docno=docno, relevance=relevance)
 
 
@@ -261,9 +260,10 @@ def _order_of_trec_eval(qid: AnyArray, docno: AnyArray, score: FloatArray) -> Fl
 
 
 def _columns(
-    path: Any, names: tuple[str, ...], *, value: int, whole: bool = False
+    path: Any, line: str, *, value: int, whole: bool = False
 ) -> tuple[AnyArray, AnyArray, FloatArray]:
-    """Queries, documents and the number of each, which is in the column `value`, checked."""
+    """Queries, documents and the number of each, which is the field `value` of a line, checked."""
+    names = line.split()
     if isinstance(path, Mapping):
         title, rows = "the mapping", _entries(path, names[value])
     else:
@@ -302,7 +302,7 @@ def _entries(mapping: Mapping[Any, Any], name: str) -> Iterator[tuple[str, str, 
             yield f"The document {document!r} of {query!r}", str(query), str(document), written
 
 
-def _fields(path: Any, names: tuple[str, ...], value: int) -> Iterator[tuple[str, str, str, str]]:
+def _fields(path: Any, names: list[str], value: int) -> Iterator[tuple[str, str, str, str]]:
     title, number = name_of(path), 0
     try:
         with open_source(path) as stream:

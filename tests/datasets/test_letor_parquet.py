@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from sklearn_rank.datasets import _letor, letor_to_parquet, load_letor
+from sklearn_rank.datasets import _letor, _svmlight, letor_to_parquet, load_letor
 
 
 def text_of(lengths, n_features=4, first=1, seed=0):
@@ -31,7 +31,7 @@ def text_of(lengths, n_features=4, first=1, seed=0):
 @pytest.mark.parametrize("group_rows", [5, 8, 16, 100])
 def test_round_trip_and_whole_queries(tmp_path, monkeypatch, group_rows, rows_per_file, dtype):
     monkeypatch.setattr(_letor, "GROUP_ROWS", group_rows)
-    monkeypatch.setattr(_letor, "READ_ROWS", 4)
+    monkeypatch.setattr(_svmlight, "ROWS", 4)
     lengths = [3, 1, 4, 9, 1, 1, 23, 2, 6]
     path = tmp_path / "train.txt"
     path.write_text(text_of(lengths))
@@ -136,7 +136,7 @@ def test_an_interrupt_leaves_neither_folder_nor_stray_file(tmp_path, monkeypatch
     path = tmp_path / "rows.txt"
     path.write_text(text_of([3] * 40))
     monkeypatch.setattr(_letor, "GROUP_ROWS", 16)
-    monkeypatch.setattr(_letor, "READ_ROWS", 2)
+    monkeypatch.setattr(_svmlight, "ROWS", 2)
     read, files = _letor.read_blocks, []
 
     def interrupted(*arguments, **options):

@@ -48,7 +48,6 @@ def by_oracle(X, qid, method, signed_log=False):
 @pytest.mark.parametrize("copied", [1 << 17, 7])
 def test_definition(method, signed_log, copied, monkeypatch):
     monkeypatch.setattr(preprocessing, "COPIED", copied)
-    monkeypatch.setattr(preprocessing, "SORTED", copied)
     X, qid = data()
     normalizer = QueryNormalizer(method, signed_log=signed_log)
     found = normalizer.fit_transform(X, qid=qid)
