@@ -151,13 +151,13 @@ class ClassInfluence:
             variance += (squares + added) / total**2
         return shift, variance
 
-    def scaled(self, origin: float, length: float, *, copy: bool = True) -> ClassInfluence:
+    def scaled(self, origin: float, length: float) -> ClassInfluence:
         ends = None if self.ends is None else tuple(end / length for end in self.ends)
         ends_of_range = [(end - origin) / length for end in self.range]
         return replace(
             self,
             estimate=(self.estimate - origin) / length,
-            values=np.divide(self.values, length, out=None if copy else self.values),
+            values=self.values / length,
             ends=ends,
             range=(min(ends_of_range), max(ends_of_range)),
             label_slope=self.label_slope / length,
@@ -203,8 +203,7 @@ def linear_rank_influence_of(
     ends = phi._at_ranks(np.array([k + 0.5, n - k + 0.5]), np.array([float(n)]))
     slope = influence.label_slope - (1.0 - between) * (float(ends[0]) - worst) * n / k
     slope -= between * (float(ends[1]) - best) * n / k
-    # The values are not shared yet; a copy would take a third of the time for long lists.
-    return replace(influence, label_slope=slope).scaled(worst, best - worst, copy=False)
+    return replace(influence, label_slope=slope).scaled(worst, best - worst)
 
 
 def rank_influence(
@@ -676,7 +675,7 @@ def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInflu
             f"{called} of {n:.0f} items covers all of them, so it does not depend on their order:"
             " use a smaller top."
         )
-    return lift_influence(lists, [mass / n]).scaled(0.0, n / mass, copy=False)
+    return lift_influence(lists, [mass / n]).scaled(0.0, n / mass)
 
 
 def precision_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
@@ -690,6 +689,6 @@ def affine_of_recall(
     recall: ClassInfluence, at_zero: float, factor: float, *, slope: float = nan
 ) -> ClassInfluence:
     """Take a measure that is ``at_zero + factor * recall`` where the labels are fixed."""
-    influence = recall.scaled(-at_zero / factor, 1.0 / factor, copy=False)
+    influence = recall.scaled(-at_zero / factor, 1.0 / factor)
     low, high = sorted(influence.range)
     return replace(influence, range=(low, high), label_slope=slope)

@@ -162,7 +162,7 @@ class GiniMeasure(Measure):
         return area._replace(value=lambda total, n_pos: 2.0 * area.value(total, n_pos) - 1.0)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        return AUCMeasure()._influence(lists).scaled(0.5, 0.5, copy=False)
+        return AUCMeasure()._influence(lists).scaled(0.5, 0.5)
 
 
 Ties: TypeAlias = Literal["average", "mid", "max"]
@@ -534,7 +534,7 @@ class RIEMeasure(_EarlyRecognition):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         at_random = float(mean_at_random(self._phi, lists.sizes)[0])
-        return rank_influence(lists, self._phi, "mean").scaled(0.0, at_random, copy=False)
+        return rank_influence(lists, self._phi, "mean").scaled(0.0, at_random)
 
 
 @function_of(RIEMeasure)

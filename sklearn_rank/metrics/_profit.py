@@ -71,14 +71,17 @@ def _refuse_all_equal(measure: Measure, lists: ScoredLists) -> None:
         )
 
 
-@without_function
-class ProfitAtKMeasure(Measure):
+class _OfAmounts(Measure):
     kind = "graded"
     lowest = -np.inf
-    stem = "profit@"
     of_amounts = True
-    _number = NamedNumber("k", position, "10")
     from_ranges = "sum"
+
+
+@without_function
+class ProfitAtKMeasure(_OfAmounts):
+    stem = "profit@"
+    _number = NamedNumber("k", position, "10")
 
     k: int = checked(check_position)  # Number of top items
 
@@ -93,15 +96,11 @@ class ProfitAtKMeasure(Measure):
 
 
 @without_function
-class ProfitAtTopMeasure(Measure):
-    kind = "graded"
-    lowest = -np.inf
+class ProfitAtTopMeasure(_OfAmounts):
     weights = "relative"
     stem = "profit@top"
-    of_amounts = True
     _rounds_top = True
     _number = NamedNumber("tau", share, "0.05")
-    from_ranges = "sum"
 
     tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
@@ -116,15 +115,11 @@ class ProfitAtTopMeasure(Measure):
 
 
 @without_function
-class ValueRecallAtKMeasure(Measure):
-    kind = "graded"
-    lowest = -np.inf
+class ValueRecallAtKMeasure(_OfAmounts):
     range = (0.0, 1.0)
     lacking = "no gain"
     stem = "value_recall@"
-    of_amounts = True
     _number = NamedNumber("k", position, "10")
-    from_ranges = "sum"
 
     k: int = checked(check_position)  # Number of top items
 

@@ -112,7 +112,7 @@ class PartialAUCMeasure(ConventionalMeasure):
         # Scales are linear in the area: this area is at 0, that one at 1.
         low, high = self.range
         origin = -low * self._largest / (high - low)
-        influence = raw.scaled(origin, self._largest / (high - low), copy=False)
+        influence = raw.scaled(origin, self._largest / (high - low))
         # The mean over the orders of ties is not the area under straight lines, if it is two-way.
         return replace(influence, estimate=float(self.values(lists)[0]))
 

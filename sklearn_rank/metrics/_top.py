@@ -1093,7 +1093,7 @@ class SmoothedPrecisionAtTopMeasure(_OfTop):
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n, positives = lists.sizes[0], float(lists.positives[0] / lists.sizes[0])
         lift = lift_influence(lists, [float(mass[0] / n) for mass in self._masses(lists)])
-        precision = lift.scaled(0.0, 1.0 / positives, copy=False)
+        precision = lift.scaled(0.0, 1.0 / positives)
         # By the product rule: the share of positives is a factor.
         return replace(precision, label_slope=precision.label_slope + lift.estimate)
 

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge, RidgeCV
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
-    HalvingGridSearchCV,
-    LeaveOneGroupOut,
     LeaveOneOut,
     cross_val_predict,
     cross_val_score,
@@ -161,43 +158,6 @@ def test_learning_and_validation_curves(data, routing):
         np.testing.assert_array_equal(
             values, by_hand(QueryRanker(power), X, y, qid, CV, partial(dcg_score, k=3), qid=qid)
         )
-
-
-def test_halving(data, routing):
-    X, y, qid = data
-    search = HalvingGridSearchCV(
-        QueryRanker(),
-        {"power": [0.5, 2.0]},
-        resource="n_rounds",
-        max_resources=2,
-        factor=2,
-        scoring=get_scorer("ndcg@3"),
-        cv=CV,
-        error_score="raise",
-    ).fit(X, y, groups=qid)
-    for power, mean in zip(
-        search.cv_results_["param_power"], search.cv_results_["mean_test_score"], strict=True
-    ):
-        expected = by_hand(QueryRanker(power), X, y, qid, CV, qid=qid).mean()
-        assert mean == pytest.approx(expected)
-    np.testing.assert_array_equal(search.best_estimator_.qid_, qid)
-
-
-@pytest.mark.slow  # starts processes
-def test_leave_one_query_out_in_parallel(data, routing):
-    X, y, qid = data
-    values = cross_val_score(
-        QueryRanker(),
-        X,
-        y,
-        scoring=get_scorer("ndcg@3"),
-        cv=LeaveOneGroupOut(),
-        params={"groups": qid},
-        error_score="raise",
-        n_jobs=2,
-    )
-    expected = by_hand(QueryRanker(), X, y, qid, LeaveOneGroupOut(), qid=qid)
-    np.testing.assert_array_equal(values, expected)
 
 
 @pytest.mark.parametrize("on", [False, True])
