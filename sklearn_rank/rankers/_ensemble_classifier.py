@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
 from typing import Any
@@ -24,15 +25,12 @@ from sklearn.preprocessing import (
 from sklearn.utils import (
     assert_all_finite,
     check_random_state,
-    column_or_1d,
     get_tags,
-    indexable,
 )
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn_compat import StrOptions, check_sample_weight, fit_context, num_samples, rows_at
+from .._sklearn_compat import StrOptions, fit_context, num_samples, rows_at
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled
 from ..inference import Comparison, compare
 from ..inference._shared import whole_weights
 from ..metrics import get_measure
@@ -55,9 +53,7 @@ from ._two_classes import (
     folds_of_all_rows,
     log_odds,
     mass_of_top,
-    of_taken_rows,
     share_threshold,
-    values_of_taken_rows,
 )
 
 # Least slope of the log-odds in the score, which keeps its order where it tells nothing.
@@ -310,20 +306,10 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
             If ``tau`` times the number of rows rounds to less than one row.
         """
         with restored_on_error(self):
-            check_columns(self, X, y, reset=True)
-            X, _ = indexable(X, y)
-            labels = column_or_1d(y, warn=True)
-            assert_all_finite(labels, input_name="y")
-            weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+            X, y, rows, cv, groups = self._check_rows_of_members(X, y, sample_weight, groups)
             # Members and calibration would learn little from weights that sum to 1.
-            if weight.any():
-                weight = weight * max(1.0, np.count_nonzero(weight) / weight.sum())
-            rows = self._two_classes(labels, weight)
-            taken = rows.taken
-            if groups is not None:
-                groups = values_of_taken_rows("groups", groups, taken, len(weight))
-            cv = of_taken_rows(self.cv, taken, len(weight))
-            X, y = X if len(taken) == len(weight) else rows_at(X, taken), labels[taken]
+            factor = max(1.0, len(rows.weight) / rows.weight.sum())
+            rows = replace(rows, weight=rows.weight * factor)
             mass_of_top(rows.weight, self.tau)  # warns of less than one row
             if self.estimators is None:
                 names, members = default_classifiers(X, self.random_state)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import assert_all_finite, check_random_state, column_or_1d, get_tags, indexable
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,7 +24,6 @@ from .._sklearn_compat import (
     HasMethods,
     Interval,
     StrOptions,
-    check_sample_weight,
     fit_context,
     rows_at,
     with_callbacks,
@@ -42,7 +41,6 @@ from .._solvers import (
     rank_boost,
 )
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled
 from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label, ranking_scores
 from ._base import (
@@ -65,9 +63,7 @@ from ._two_classes import (
     log_odds,
     log_odds_of_probabilities,
     mass_of_top,
-    of_taken_rows,
     share_threshold,
-    values_of_taken_rows,
     weight_argument,
 )
 
@@ -740,19 +736,10 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             base = self._base()
             weight_argument(base)
             refuse_unknown_parameters(base)
-            check_columns(self, X, y, reset=True)
-            X, _ = indexable(X, y)
-            labels = column_or_1d(y, warn=True)
-            assert_all_finite(labels, input_name="y")
-            weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
-            rows = self._two_classes(labels, weight, own_pos_label(base))
+            X, y, rows, cv, groups = self._check_rows_of_members(
+                X, y, sample_weight, groups, own_pos_label(base)
+            )
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
-            taken = rows.taken
-            if groups is not None:
-                groups = values_of_taken_rows("groups", groups, taken, len(weight))
-            X = X if len(taken) == len(weight) else rows_at(X, taken)
-            cv = of_taken_rows(self.cv, taken, len(weight))
-            y = labels[taken]
             mass_of_top(rows.weight, self.tau)  # warns of less than one row
             progress = BlockProgress(self, self.n_rounds + 1, X, y)
             self.focus_ = self._focus()

@@ -16,7 +16,7 @@ from sklearn import config_context
 from sklearn.base import ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import check_cv
-from sklearn.utils import indexable
+from sklearn.utils import assert_all_finite, column_or_1d, indexable
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
@@ -62,6 +62,7 @@ from ._base import (
     Criterion,
     FitProgress,
     Ranker,
+    check_columns,
     feature_keys,
     forget,
     refuse_blocked,
@@ -420,6 +421,23 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         X, y = self._validated(X, y, dtype=self._row_types)
         weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
         return X, y, self._two_classes(y, weight)
+
+    def _check_rows_of_members(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, inner: Any = None
+    ) -> tuple[Any, AnyArray, TwoClasses, Any, Any]:
+        """Rows whose values inner estimators check: of positive weight, as ``cv`` and groups."""
+        check_columns(self, X, y, reset=True)
+        X, _ = indexable(X, y)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+        rows = self._two_classes(y, weight, inner)
+        taken = rows.taken
+        if groups is not None:
+            groups = values_of_taken_rows("groups", groups, taken, len(weight))
+        cv = of_taken_rows(self.cv, taken, len(weight))
+        X = X if len(taken) == len(weight) else rows_at(X, taken)
+        return X, y[taken], rows, cv, groups
 
     def _of_fitted_classes(self, y: Any) -> Any:
         classes = np.unique(y)
