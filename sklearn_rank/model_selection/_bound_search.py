@@ -76,7 +76,7 @@ from ._query_splitters import places_of
 
 
 def _value_of(search: Any, params: dict[str, Any], measure: Measure) -> Any:
-    """Amounts of the rows, which the measure takes and no fit does."""
+    """Take the amounts of the rows out of the parameters; fits do not get them."""
     if not measure.of_amounts:
         return None
     if sklearn.get_config()["enable_metadata_routing"]:
@@ -89,8 +89,8 @@ def _divide_metadata(
 ) -> tuple[list[dict[str, Any]], Any, AnyArray | None, dict[str, AnyArray]]:
     """Divide the parameters passed to ``fit`` by their receiver.
 
-    Those of each estimator; the ids for the splitter; the ids of the queries, for a mean over
-    queries; and the ids that must not be in both parts of a split, by their kind.
+    Returns the parameters of each estimator, the ids for the splitter, the query ids for a mean
+    over queries, and by kind the ids that must not be in both parts of a split.
     """
     estimators = search._estimators()
     routing = sklearn.get_config()["enable_metadata_routing"]
@@ -150,7 +150,7 @@ def _routing_names(n: int) -> list[str]:
 
 
 def _of_best(name: str) -> Any:
-    """Let a method exist where the estimator has it."""
+    """Decorator: the method exists if the estimator has it."""
 
     def check(search: Any) -> bool:
         # The AttributeError names what is missing.
@@ -498,7 +498,7 @@ arbitrary.
         check_choice("method", self.method, ("auto", *theorems, ASYMPTOTIC), hint=hint)
         if self.method != "auto":
             return self.method
-        # What "auto" prefers for one held-out part.
+        # The preferences of "auto" for one held-out part.
         return next((name for name in ("kl", "exact", "dkw") if name in theorems), ASYMPTOTIC)
 
     def _splitter(self, y: AnyArray | None, measure: Measure, of_queries: bool, seed: int) -> Any:
@@ -511,7 +511,7 @@ arbitrary.
         return check_cv(self.cv, y, classifier=is_classifier(self._estimators()[0]))
 
     def _keep_models(self, plan: FitPlan, fits: list[Fitted]) -> None:
-        """Store the models of the chosen candidate, and none of an earlier fit."""
+        """Store the models of the chosen candidate, and delete the models of an earlier fit."""
         forget(self, "best_estimator_", "fold_estimators_")
         if self.refit:
             best = clone(plan.estimator).set_params(**clone(self.best_params_, safe=False))
@@ -643,7 +643,7 @@ arbitrary.
         measure = measure_with_limits(self.measure)
         made_here = self.cv is None or is_whole(self.cv)
         splitter = self._splitter(None, measure, measure.per_query, 0) if made_here else self.cv
-        # Group ids are those of queries where the measure is a mean over queries only.
+        # For a measure of queries the group ids are the query ids.
         scorer = get_scorer(measure, qid=None if measure.per_query else True)
         if sklearn.get_config()["enable_metadata_routing"]:
             # Weights may be for the fits; in the limits each row and query counts once.

@@ -102,7 +102,7 @@ Split = tuple[IntArray, IntArray]
 
 
 class FitPlan(NamedTuple):
-    """What is fitted, to which rows, and how it ranks."""
+    """Estimator, rows, labels and metadata of the fits of a candidate."""
 
     estimator: Any
     X: Any  # (n_samples, n_features)
@@ -139,7 +139,7 @@ class Grid:
             {"estimator": name, **params} if name else params
             for name, params in zip(self.names, self.candidates, strict=True)
         ]
-        self.weights = prior_weights(prior, described)  # Share of delta that each has
+        self.weights = prior_weights(prior, described)  # Share of the error of each candidate
         self.simplicity = _simplicity(complexity, described)  # Rank of each, 0 the simplest
 
     def describe(self, candidate: int) -> str:
@@ -148,7 +148,7 @@ class Grid:
 
 
 class Fitted(NamedTuple):
-    """One candidate on one split."""
+    """Scores of one candidate on one split."""
 
     scores: FloatArray
     failure: str  # Traceback of a failed fit
@@ -336,7 +336,7 @@ def positive_rows(
 def labels_read(
     measure: Measure, y: AnyArray, positive: BoolArray | None, value: Any = None
 ) -> tuple[AnyArray, Measure]:
-    """Labels as the measure reads them: where the positives are known, 0 and 1, or amounts."""
+    """Labels in the form that the measure reads: grades, 0 and 1, or amounts."""
     if positive is None:
         return y, measure
     labels = positive.astype(np.int64)
@@ -475,14 +475,14 @@ def simultaneous_tails(
     covariance = evidence.regularized_covariance
     errors = np.sqrt(np.diag(covariance))
     root = covariance_root(covariance / np.outer(errors, errors))
-    # Of candidates of one weight the smallest value has the smallest tail.
+    # Among candidates of equal weight the smallest value has the smallest tail.
     distinct, starts = np.unique(np.sort(weights), return_index=True)
     order = np.argsort(weights, kind="stable")
     smallest = [
         (ndtr(np.minimum.reduceat(drawn[:, order], starts, axis=1)) / distinct).min(axis=1)
         for drawn in normal_draws(root, N_DRAWS, rng)
     ]
-    # A share of Bonferroni's is always enough, and delta / max(weights) never exceeded.
+    # Bonferroni's share is always enough, and delta / max(weights) is never exceeded.
     quantile = np.quantile(np.concatenate(smallest), delta, method="lower")
     return np.clip(quantile, delta, delta / weights.max()) * weights
 
@@ -501,7 +501,7 @@ def may_be_best(evidence: HeldOut, delta: float, rng: np.random.Generator) -> Bo
     ahead = evidence.means[:, None] - evidence.means
     covariance = evidence.covariance
     least = least_variance(ahead, evidence.length, evidence.n_effective)
-    # A difference that would be certain has the variance with the added items, as in paired tests.
+    # A difference without variance gets the variance with the added items, as in paired tests.
     certain = ~(_variances_of_differences(covariance) > least)
     equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()
     if not np.array_equal(certain, equal):
@@ -530,7 +530,7 @@ def may_be_best(evidence: HeldOut, delta: float, rng: np.random.Generator) -> Bo
 
 
 def _count_overtaken(drawn: FloatArray, candidates: IntArray, leads: FloatArray) -> IntArray:
-    """Count the draws in which some other one is ahead of a candidate by its lead or more."""
+    """Count the draws in which another candidate is ahead of a candidate by its lead or more."""
     pairs = zip(candidates, leads, strict=True)
     ahead = [(drawn - lead).max(axis=1) >= drawn[:, candidate] for candidate, lead in pairs]
     return np.count_nonzero(np.reshape(ahead, (len(candidates), len(drawn))), axis=1)
@@ -554,7 +554,7 @@ def _rank_descending(values: FloatArray) -> IntArray:
 def lower_limits(
     evidence: HeldOut, method: str, delta: float, weights: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Lower limits that hold at once: the delta of each, the limit, and it without clipping."""
+    """Simultaneous lower limits: the delta of each, the limit, and the limit without clipping."""
     if method == ASYMPTOTIC:
         deltas = simultaneous_tails(evidence, delta, weights / weights.sum(), rng)
         lower = evidence.lower(method, deltas)

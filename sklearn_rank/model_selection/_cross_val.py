@@ -68,7 +68,7 @@ from ._query_splitters import QueryKFold, groups_for, places_of, queries_of
 def _route_params(
     estimator: Any, params: dict[str, Any], ids: AnyArray | None
 ) -> tuple[dict[str, Any], tuple[str, ...], bool]:
-    """The parameters and the names of the ids in ``fit``, and whether it runs with routing."""
+    """Return parameters and names of the ids of ``fit``, and whether it runs with routing."""
     routed = bool(sklearn.get_config()["enable_metadata_routing"])
     if not routed and ids is not None and has_fit_parameter(estimator, "qid"):
         return params, ("qid",), False
@@ -104,7 +104,7 @@ def fit_parts(
 def _read_ids(
     measure: Measure, n: int, groups: Any, qid: Any, params: Any
 ) -> tuple[dict[str, Any], AnyArray | None, AnyArray | None]:
-    """Arguments of ``fit``, ids of the queries (None is one list), and ids of groups."""
+    """Return arguments of ``fit``, query ids (None for one list) and ids of groups."""
     if params is not None and not isinstance(params, dict):
         raise TypeError(
             f"params is a {type(params).__name__}, but must be a dict from names to arguments"
@@ -131,14 +131,14 @@ def _take_once(name: str, value: Any, params: dict[str, Any]) -> Any:
 
 
 class Sample(NamedTuple):
-    """Rows, labels and ids, as the measure reads them and as the fits get them."""
+    """Rows, labels and ids for the measure and for the fits."""
 
     measure: Measure
     plan: FitPlan
     labels: AnyArray  # (n_samples,): 0 and 1, or grades
     qid: AnyArray | None  # (n_samples,); None is one list
     groups: AnyArray | None  # (n_samples,)
-    partial: PartialLabels | None  # What is known of the labels; None is all
+    partial: PartialLabels | None  # Known labels; None if all are known
 
     @property
     def positive(self) -> BoolArray | None:
@@ -147,7 +147,7 @@ class Sample(NamedTuple):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Labels, missing where they are not known, and ids."""
+        """Labels, NaN if they are not known, and ids."""
         known = self.partial is None or self.partial.known
         return {
             "y_true": np.where(known, self.labels, np.nan),
@@ -242,7 +242,7 @@ def _row_numbers(rows: Any, n: int) -> AnyArray:
 
 
 def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any, AnyArray]:
-    """The splitter that a number of folds means, and the labels that it gets."""
+    """Return the splitter for a number of folds, and the labels that it stratifies by."""
     shuffle = {"shuffle": seed is not None, "random_state": seed}
     units = sample.units
     if sample.positive is None:
@@ -397,7 +397,7 @@ def bootstrap_interval(
 def _weigh_632_plus(
     measure: Measure, apparent: float, left_out: float, chance: float | None
 ) -> float:
-    """Weigh the apparent value and that outside of the samples by how far the model overfits."""
+    """Weigh the apparent value and the value outside the samples by the overfitting rate."""
     if chance is None:
         raise ValueError(
             f"{measure.name!r} has no known value for a random order, which method='632+' needs:"
@@ -416,7 +416,7 @@ def _weigh_632_plus(
 def _value(
     sample: Sample, rows: IntArray, score: FloatArray, copies: IntArray | None = None
 ) -> float:
-    """Value of scores of rows, each as often as it was drawn."""
+    """Value of the scores of rows, each counted as often as it was drawn."""
     return float(held_out(sample, [rows], [[score]], [copies]).means[0])
 
 
@@ -883,7 +883,7 @@ def cross_val_compare(
 
 
 def _named_estimators(estimators: Any) -> dict[str, Any]:
-    """Read estimators by name; those of one class without names are numbered."""
+    """Read estimators by name; estimators of one class without names are numbered."""
     if isinstance(estimators, Mapping):
         pairs = [(str(name), estimator) for name, estimator in estimators.items()]
     elif isinstance(estimators, list | tuple):

@@ -112,12 +112,12 @@ class HeldOut:
 
     measure: Measure
     labels: Sequence[Any]  # Of each part
-    scores: Sequence[Sequence[FloatArray]]  # For each part those of each candidate
+    scores: Sequence[Sequence[FloatArray]]  # For each part the scores of each candidate
     qid: Sequence[Any] | None = None  # Of each part; None is one list
     rows: Sequence[IntArray] | None = None  # Numbers of the rows of each part
     pos_label: Any = None
     least: int = 2  # Number of queries that a part needs
-    sign: float = 1.0  # Of the values; -1.0 makes greater values of a loss better
+    sign: float = 1.0  # Factor of the values; -1.0 for a loss
 
     # --------------------------------------------------------------------------------- the parts
 
@@ -127,12 +127,12 @@ class HeldOut:
 
     @property
     def laws(self) -> Collection[str]:
-        """What limits may rest on."""
+        """Structures of the measure that limits use."""
         return ("queries",) if self.of_queries else self.measure.laws
 
     @property
     def of_new_data(self) -> str:
-        """What the measure of new data is called: that of a population has no length."""
+        """Name of the value on new data; a population has no length of a list."""
         return "expected" if self.of_queries or "placements" in self.laws else "population"
 
     @property
@@ -141,7 +141,7 @@ class HeldOut:
 
     @cached_property
     def lists(self) -> list[list[ScoredLists]]:
-        """For each part the one list, as each candidate scores it."""
+        """For each part the list with the scores of each candidate."""
         lists = []
         for labels, scores in zip(self.labels, self.scores, strict=True):
             y = ravelled(labels, "y_true")
@@ -191,7 +191,7 @@ class HeldOut:
 
     @property
     def estimates(self) -> FloatArray:
-        """The values, where the influence is known too."""
+        """Values that belong to the influences."""
         return np.array([[x.estimate for x in part] for part in self.influences]).T
 
     @cached_property
@@ -259,7 +259,7 @@ class HeldOut:
 
     @cached_property
     def joints(self) -> list[JointEstimate]:
-        """Values of the candidates on each part, and how they vary together."""
+        """Values of the candidates on each part, with their covariance."""
         joints = [joint_influence(part) for part in self.influences]
         if any((np.diag(part.regularized) <= 0.0).any() for part in joints):
             raise ValueError(
@@ -311,7 +311,7 @@ class HeldOut:
         """Interval for the expected mean of the first candidate, from all parts as one sample."""
         pooled = self.pooled[0]
         if center is not None:
-            # Of all rows, and the bias of a list falls as its length rises.
+            # The bias of a list of all rows is smaller, in proportion to its length.
             share = float(np.mean([part[0].n for part in self.influences])) / pooled.n
             pooled = replace(pooled, estimate=center, bias=pooled.bias * share)
         return next(iter(self.asymptotics.values())).interval(self, pooled, level, groups)
@@ -426,7 +426,7 @@ def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -
         classes = (positive, ~positive)
     pooled, ends = np.empty(n), np.zeros((len(parts), len(classes), 2))
     for side, in_class in enumerate(classes):
-        # Of the mean that the part has: what is added to all rows alike depends on its size.
+        # Centre the influences at the value of the part, which depends on its size.
         shifts = [part.estimate - part.means[side] for part in parts]
         of_parts = [part.parts[side][0] + shift for part, shift in zip(parts, shifts, strict=True)]
         of_class = [place[part.classes[side]] for part, place in zip(parts, places, strict=True)]
@@ -473,7 +473,7 @@ ROUNDING = 1e-12
 
 
 def student_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
-    """Student's limits, with the variance that queries of equal values may have hidden."""
+    """Student's limits, with a positive variance also for queries of equal values."""
     means, variance = held_out.means, np.diag(held_out.covariance)
     rounding = (ROUNDING * np.abs(means)) ** 2
     variance = np.where(variance > rounding, variance, np.diag(held_out.regularized_covariance))
@@ -486,7 +486,7 @@ def student_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
 def student_interval(
     held_out: HeldOut, pooled: ClassInfluence, level: float, groups: Groups | None
 ) -> Interval:
-    """Interval for the mean over queries: Student's, or that of a share."""
+    """Interval for the mean over queries: Student's, or Wilson's if the values are 0 and 1."""
     name, (low, high) = held_out.measure.name, held_out.range
     values = pooled.values + (pooled.estimate - pooled.values.mean())
     sample = QueryValues(values, np.arange(len(values)), name, (low, high), groups)
@@ -516,7 +516,7 @@ def _placements(influence: ClassInfluence) -> AUCMoments:
 
 def placement_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     """Score limits with a variance by placements, regularised."""
-    # A (1 - A) is concave: that of the mean is no less than the mean over the parts.
+    # A (1 - A) is concave, so its value at the mean is at least the mean over the parts.
     low, length = held_out.range[0], held_out.length
     moments = [
         [sample_moments(x.score, x.positive, None) for x in part] for part in held_out.lists
@@ -564,7 +564,7 @@ def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     shrunken = np.clip(share + shift / length, 0.0, 1.0)
     n_effective = shrunken * (1.0 - shrunken) * length**2 / variance
     low, high = wilson_score_limits(share, z, n_effective)
-    # The exact limits are farther out where the effective sample is small.
+    # The exact limits are wider if the effective sample is small.
     c = np.flatnonzero(tails < 0.5)
     exact = midp_limits(share[c], n_effective[c], 1.0 - 2.0 * tails[c])
     low[c] = np.minimum(np.minimum(low[c], exact[0]), value[c])
@@ -575,13 +575,13 @@ def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
 def influence_interval(
     held_out: HeldOut, pooled: ClassInfluence, level: float, groups: Groups | None
 ) -> Interval:
-    # A row by itself is a group of one: Student's quantile then counts the rows.
+    # Independent rows are groups of one row, so that Student's quantile counts the rows.
     groups = groups or singleton_groups(pooled.n)
     return list_interval(held_out.measure, pooled, level, groups)
 
 
 def limits_at_top(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
-    """Score limits of the precision, or exact ones where they are farther out."""
+    """Score limits of the precision, or the exact limits if they are wider."""
     tau = float(held_out.measure.laws["top"])
     tops = [int(top_mass(part[0].sizes, tau)[0]) for part in held_out.lists]
     # Effective number of items of the tops, for which the threshold adds its variance.
@@ -603,9 +603,9 @@ class Asymptotic(NamedTuple):
     """An asymptotic method for held-out parts."""
 
     name: str  # As in sklearn_rank.inference
-    law: str  # What it rests on, by its name in ``Measure.laws``, or queries
+    law: str  # Structure that it uses: a name in ``Measure.laws``, or queries
     limits: Callable[[HeldOut, FloatArray], ArrayLimits]  # For all candidates
-    # For the first, from its influence on the mean
+    # Interval for the first candidate, from its influence on the mean
     interval: Callable[[HeldOut, ClassInfluence, float, Groups | None], Interval]
 
 
@@ -678,7 +678,7 @@ class Guarantee(NamedTuple):
     lower: Callable[[HeldOut, str, int, FloatArray], FloatArray]  # Limits for a part
     theorem: str
     assumptions: tuple[str, ...] = ()
-    of_each_part: bool = False  # Whether the parts share delta, so that each limit holds
+    of_each_part: bool = False  # Whether delta is divided between the parts
 
 
 GUARANTEES = {

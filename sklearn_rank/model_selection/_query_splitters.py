@@ -63,13 +63,13 @@ class Queries:
             places = np.empty(self.count)
             places[np.argsort(keys[0], kind="stable")] = np.arange(self.count)
             keys[0] = np.floor(places * n_strata / self.count)
-            # Each second stratum backwards, so that neighbours across its ends are alike.
+            # Every second stratum is reversed, so that neighbours across strata are alike.
             keys[1] = np.where(keys[0] % 2 == 0, keys[1], -keys[1])
         return keys
 
 
 def places_of(ids: Any, n: int) -> IntArray | None:
-    """Number of the id of each row, by appearance: folds of these do not depend on names."""
+    """Number of the id of each row by appearance, so that folds do not depend on names."""
     return None if ids is None else queries_of(ids, n, "The splitter").of_rows
 
 
@@ -107,7 +107,7 @@ def check_stratify(stratify: Any) -> tuple[str, ...]:
 
 
 def _sort(n: int, keys: list[FloatArray], rng: np.random.RandomState | None) -> IntArray:
-    """Order by the keys, ties as they stand or at random."""
+    """Order by the keys; ties keep their order or are shuffled."""
     start = np.arange(n) if rng is None else rng.permutation(n)
     if not keys:
         return start

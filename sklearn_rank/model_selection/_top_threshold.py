@@ -60,7 +60,7 @@ class Goal:
 
     name: Literal["precision", "recall", "false positive rate", "mean value"]
     value: float
-    of_value: str = ""  # What the precision means, if it is that of equal amounts
+    of_value: str = ""  # Meaning of the precision, if all amounts are equal
 
     @property
     def text(self) -> str:
@@ -72,7 +72,7 @@ class Goal:
 
 @dataclass(frozen=True, eq=False)
 class CutOffs:
-    """Cut-offs of a labelled sample in descending order, and what lies above each."""
+    """Cut-offs of a labelled sample in descending order, with the rows above each."""
 
     threshold: FloatArray  # (n_cutoffs,): Scores of at least this are flagged
     n_flagged: FloatArray
@@ -92,7 +92,7 @@ class CutOffs:
         order = np.argsort(-scores, kind="stable")
         scores = scores[order]
         ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
-        # What is above the next lower score: given this, rows above it are independent draws.
+        # A cut-off is just above the next lower score, given which the rows above are independent.
         threshold = np.append(np.nextafter(scores[ends[:-1] + 1], np.inf), -np.inf)
         positive = positive[order]
         n_flagged, n_pos = (x.astype(np.float64) for x in (ends + 1, np.cumsum(positive)[ends]))
@@ -101,7 +101,7 @@ class CutOffs:
         return cls(threshold, n_flagged, n_pos, positive, codes, amounts)
 
     def hits(self, goal: Goal) -> tuple[FloatArray, FloatArray]:
-        """Hits above each cut-off, and of how many rows; of groups, as many as if independent."""
+        """Hits and rows above each cut-off; of groups, the effective numbers."""
         n, n_pos = self.n_flagged, self.n_pos
         if goal.name == "precision":
             hits, of_rows = n_pos, n
@@ -154,7 +154,7 @@ class CutOffs:
         return chance_of_hits(np.maximum(hits - lost, 0.0), n, share)
 
     def observed(self, goal: Goal) -> FloatArray:
-        """What is seen above each cut-off."""
+        """Value in the sample above each cut-off."""
         if (amounts := self._amounts(goal)) is not None:
             return np.cumsum(amounts)[self.n_flagged.astype(np.intp) - 1] / self.n_flagged
         hits, of_rows = self.hits(goal)
@@ -162,7 +162,7 @@ class CutOffs:
         return 1.0 - share if goal.name == "false positive rate" else share
 
     def guaranteed(self, goal: Goal, delta: float) -> FloatArray:
-        """The most that could be promised of each cut-off, on a grid; NaN for nothing."""
+        """Best value that could be promised of each cut-off, on a grid; NaN if there is none."""
         observed, amounts = self.observed(goal), self._amounts(goal)
         least, most = (0.0, 1.0) if amounts is None else (amounts.min(), observed.max())
         values = np.union1d(np.linspace(least, most, 201)[1:-1], goal.value)
@@ -172,12 +172,12 @@ class CutOffs:
         for value in values.tolist():
             guaranteed[self.certified(replace(goal, value=value), delta)] = value
         if goal.name in ("precision", "mean value"):
-            # Tested at some cut-offs; those above them have at least as much, as is assumed.
+            # By assumption a cut-off above a tested one has at least its value.
             return np.asarray(np.fmax.accumulate(guaranteed[::-1])[::-1])
         return guaranteed
 
     def certified(self, goal: Goal, delta: float) -> BoolArray:
-        """Cut-offs that keep a promise, of which one is wrong with probability delta."""
+        """Cut-offs that keep a promise; any is wrong with probability delta at most."""
         if (amounts := self._amounts(goal)) is not None:
             return value_cutoffs(amounts, self.n_flagged, goal.value, delta, self.codes)
         if goal.name == "precision":
@@ -263,7 +263,7 @@ class ThresholdReport(Printed):
 
 
 def _of_classifier(name: str, what: str, returns: str) -> Any:
-    """Method that asks the fitted classifier, where the classifier has it."""
+    """Method of the fitted classifier, which exists if the classifier has it."""
 
     def has_it(self: Any) -> bool:
         getattr(getattr(self, "estimator_", self.estimator), name)
@@ -645,7 +645,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         return int(check_share("capacity", self.capacity, what=what) * n * (1.0 + 1e-12))
 
     def _calibrate(self, sample: Sample) -> tuple[FloatArray, IntArray, int]:
-        """Scores of the calibration rows, their numbers, and that of the folds; 0 is prefit."""
+        """Scores and numbers of the calibration rows, and the number of folds; 0 for prefit."""
         plan, rows = sample.plan, np.arange(len(sample.labels))
         if isinstance(self.cv, str):
             check_choice("cv", self.cv, ("prefit",))
@@ -657,7 +657,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if cv is None:
             kind = StratifiedShuffleSplit if sample.groups is None else GroupShuffleSplit
             split = kind(1, test_size=1 / 3, random_state=int(rng.integers(2**31)))
-            # By the positive class and the order of groups, whatever they are called.
+            # The split depends on the order of the groups and not on their names.
             places = places_of(sample.groups, len(rows))
             if places is not None and np.max(places) == 0:
                 raise ValueError(
@@ -837,7 +837,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         return table
 
     def _limits(self, scores: FloatArray, most: int) -> Any:
-        """Limits for up to so many rows of a batch; None for none."""
+        """Limits for up to ``most`` rows of a batch; None if ``most`` is 0."""
         if not most:
             return None
         labels = self.calibration_positive_, self.calibration_scores_
@@ -884,7 +884,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
 
 def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) -> str:
-    """Say how near the labels come to a promise, and how many more would do."""
+    """Best value that the labels show, and number of labels that would be enough."""
     text = f"No cut-off has {goal.text} with confidence {100 * level:g} %"
     if goal.name in ("precision", "mean value"):
         least = 0.001 if cutoffs.amounts is None else float(cutoffs.amounts.min())
@@ -895,7 +895,7 @@ def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) ->
         if (most := _last(is_shown, least, goal.value)) > least:
             text += f": the most that is shown is {most:.3f}"
 
-    # What is tested in a sequence begins with a part of the error, where one failure may occur.
+    # A sequence of tests begins with a part of the error and allows one failure.
     in_sequence = goal.name in ("precision", "mean value")
     alpha, lost = SHARES[0] * delta if in_sequence else delta, float(in_sequence)
 
@@ -905,14 +905,14 @@ def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) ->
     if is_missed(log(MOST_GROWTH)):
         return f"{text}, and no number of rows like these would do."
     if not is_missed(0.0):
-        # By itself a cut-off would pass, but the sequence of tests ended before it.
+        # A cut-off would pass a test by itself, but the sequence of tests ended before it.
         return f"{text}; a few more calibration rows would do."
     more = expm1(_last(is_missed, 0.0, log(MOST_GROWTH))) * len(cutoffs.positive)
     return f"{text}; some {ceil(1.02 * more):,} more calibration rows like these would do."
 
 
 def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Where what holds at the low end ceases to hold, to 1/4000 of the distance."""
+    """Bisect for the end of the range in which a condition holds, to 1/4096 of its length."""
     for _ in range(12):
         middle = (low + high) / 2.0
         low, high = (middle, high) if holds(middle) else (low, middle)
