@@ -26,18 +26,18 @@ LOSSES: dict[str, Callable[..., TemplateLoss]] = {}
 CONSTANT_OF_TABLE = "the constant of Table 2"
 
 
-# Score from which on the losses of differences of scores are taken about the first of each list.
+# Absolute score beyond which losses of differences subtract the first score of each list.
 LARGE_SCORE = 1e3
 
-# Items of a part of the lists, about, which a thread takes.
+# About the number of items of a part of the lists, which one thread evaluates.
 ITEMS_OF_PART = 2**16
 
 
 class LossOnLists:
     """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`.
 
-    Lists are independent. Threads, which share parts of them, end with the object. Scores of users
-    are checked, those of solvers are not.
+    Lists are independent. Threads evaluate parts of them, and end with the object. Scores of users
+    are checked, scores of solvers are not.
     """
 
     def __init__(

@@ -27,10 +27,8 @@ def _log_product(odds, n, lanes):
     return total
 
 
-@compiled(
-    "void(f8[::1], i8[:, ::1], i8[::1], b1, f8, f8, f8[:, :, ::1], f8[:, :, :, ::1], f8[::1])"
-)
-def add_pairs(score, rectangles, orders, is_weighted, narrow, largest, factors, items, totals):
+@compiled("void(f8[::1], i8[:, ::1], i8[::1], b1, f8, f8[:, :, ::1], f8[:, :, :, ::1], f8[::1])")
+def add_pairs(score, rectangles, orders, is_weighted, largest, factors, items, totals):
     """Add the sums of ``LogisticPairs`` over the pairs of rectangles, the columns of an array."""
     longest = rectangles[4].max()
     ups, odds, share = np.empty(longest), np.empty(longest), np.empty(longest)
@@ -42,7 +40,8 @@ def add_pairs(score, rectangles, orders, is_weighted, narrow, largest, factors, 
             low, high = min(low, score[i]), max(high, score[i])
         for j in range(partner, partner + n):
             low, high = min(low, score[j]), max(high, score[j])
-        middle, is_wide = 0.5 * (low + high), high - low > narrow
+        # Products of eight odds, quotients of exponentials of the items, are within float64.
+        middle, is_wide = 0.5 * (low + high), high - low > largest / 8
         for k in range(n):
             ups[k] = np.exp(score[partner + k] - middle)
         for i in range(row, row + n_rows):

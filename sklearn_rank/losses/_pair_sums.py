@@ -15,19 +15,12 @@ from .._optional import compiling_pays
 from .._order import descending, ragged_ranges, running_totals
 from .._typing import AnyArray, FloatArray, IntArray
 
-# Pairs that are worked on at once.
+# Number of pairs that are evaluated at once.
 BLOCK = 2**15
 
-# Nanoseconds of a pair, pair by pair.
-PAIR, COMPILED_PAIR = 10.0, 2.5
-
-# Nanoseconds of an item that is sorted or in a series, of an interval of scores and of a pair of
-# intervals of a series.
-ITEM, CELL, PAIR_OF_CELLS = 250.0, 10e3, 1e3
-
-# Odds exp(s_j - s_i) are quotients of exponentials taken once an item where the scores lie within
-# this distance of each other, and products of eight of them are then within float64.
-NARROW = 20.0
+# Nanoseconds of a pair, of an item that is sorted or in a series, and of a pair of intervals of
+# scores of a series.
+PAIR, COMPILED_PAIR, ITEM, CELL = 10.0, 2.5, 250.0, 3e3
 
 # Differences of scores from which on the odds would leave float64.
 LARGEST = 700.0
@@ -75,7 +68,7 @@ class Rectangles(NamedTuple):
         return Rectangles(*(column[mask] for column in self))
 
     def pairs(self) -> Iterator[Pairs]:
-        """Blocks of pairs that are worked on at once."""
+        """Blocks of pairs."""
         rows = ragged_ranges(self.rows, self.n_rows)
         firsts, counts = (np.repeat(of, self.n_rows) for of in (self.partners, self.n_partners))
         order = np.argsort(rows, kind="stable")
@@ -161,8 +154,8 @@ class LogisticPairs:
         if self._compiled and self._stacked.size:
             from ._pair_kernels import add_pairs
 
-            limits = self._is_weighted, NARROW, LARGEST
-            add_pairs(score, self._stacked, np.array(orders), *limits, *found[1:])
+            orders_taken = np.array(orders), self._is_weighted
+            add_pairs(score, self._stacked, *orders_taken, LARGEST, *found[1:])
         others = self._add_series(score, found) if len(self._large.lists) else self._large
         for pairs in chain(self._small, others.pairs()):
             self._add_pairs(pairs, score, found)
@@ -291,4 +284,4 @@ class WindowPairs:
 
 def _time_of_series(rectangles: Rectangles, n_cells: FloatArray | float) -> FloatArray:
     n_items = rectangles.n_rows + rectangles.n_partners
-    return np.asarray(ITEM * n_items + CELL * n_cells + PAIR_OF_CELLS * np.square(n_cells))
+    return np.asarray(ITEM * n_items + CELL * np.square(n_cells))

@@ -45,11 +45,11 @@ from ._members import (
 )
 from ._two_classes import Fold, of_taken_rows
 
-# Positions that are added before reciprocals are taken; Cormack, Clarke and Büttcher (2009).
+# Constant of reciprocal rank fusion; Cormack, Clarke and Büttcher (2009).
 RRF_CONSTANT = 60.0
 
 
-# Scores that differ by less than this share of the greatest of the training rows are tied.
+# Scores are tied if they differ by less than this share of the greatest training score.
 TIE_TOLERANCE = 2.0**-30
 
 
@@ -93,7 +93,7 @@ class Fusion:
 # Greatest grade of lambdarank's default gains.
 LARGEST_GRADE = 30
 
-# Queries from which boosting holds some out to stop early.
+# Number of queries above which boosting holds some out to stop early.
 MANY_QUERIES = 1000
 
 

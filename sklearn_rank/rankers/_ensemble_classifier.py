@@ -56,7 +56,7 @@ from ._two_classes import (
     share_threshold,
 )
 
-# Least slope of the log-odds in the score, which keeps its order where it tells nothing.
+# Minimum slope of the calibration, so that scores without information keep their order.
 LEAST_SLOPE = 0.01
 
 

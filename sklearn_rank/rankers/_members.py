@@ -20,7 +20,7 @@ from ..metrics import get_measure
 from ._base import in_parallel, restored_on_error
 from ._two_classes import Fold
 
-# Most categories of a column that are told apart; the rarest others are one.
+# Maximum number of categories of a column; the rarest others are one.
 MAX_CATEGORIES = 50
 
 # Columns of numbers as floats, whatever pandas marks missing ones by.

@@ -48,14 +48,13 @@ def test_all_ways_agree(loss, weighted, spread, monkeypatch):
 def test_the_predicted_time_does_not_jump_where_the_way_changes():
     sizes = np.unique(np.geomspace(2, 1e5, 400).astype(int))
     rectangles = _pair_sums.Rectangles(*np.zeros((2, len(sizes)), int), sizes, sizes, sizes)
-    for pair in (_pair_sums.PAIR, _pair_sums.COMPILED_PAIR):
-        by_pairs = pair * rectangles.n_pairs
-        for n_cells in (1.0, 5.0, 60.0):
-            by_series = _pair_sums._time_of_series(rectangles, n_cells)
-            taken = np.minimum(by_series, by_pairs)
-            assert (by_series < by_pairs).any()
-            assert (by_series > by_pairs).any()
-            assert np.all(taken[1:] <= 2.0 * (sizes[1:] / sizes[:-1]) ** 2 * taken[:-1])
+    by_pairs = _pair_sums.PAIR * rectangles.n_pairs
+    for n_cells in (1.0, 5.0, 60.0):
+        by_series = _pair_sums._time_of_series(rectangles, n_cells)
+        taken = np.minimum(by_series, by_pairs)
+        assert (by_series < by_pairs).any()
+        assert (by_series > by_pairs).any()
+        assert np.all(taken[1:] <= 2.0 * (sizes[1:] / sizes[:-1]) ** 2 * taken[:-1])
 
 
 @pytest.mark.slow
