@@ -50,7 +50,7 @@ class LabelOrders(NamedTuple):
 
     grades: FloatArray
     labels: AnyArray  # (n_labels,)
-    target_type: str  # What was read, one of ``TARGET_TYPES`` but "auto"
+    target_type: str  # Form of y: one of ``TARGET_TYPES`` except "auto"
 
     @property
     def known(self) -> BoolArray:
@@ -111,7 +111,7 @@ def _check_names(labels: Any) -> AnyArray:
 
 
 def repeated(values: list[Any]) -> list[Any]:
-    """The values of a list that stand in it before."""
+    """Values of a list that repeat an earlier value."""
     return [value for i, value in enumerate(values) if value in values[:i]]
 
 
@@ -167,7 +167,7 @@ def _infer_type(y: Any) -> str:
 
 
 def _refuse_written_numbers(entries: list[Any]) -> None:
-    """Raise an error for texts that all are numbers, of which the meaning is not clear."""
+    """Raise an error if all texts are numbers, whose meaning is ambiguous."""
     texts = [entry for entry in entries if isinstance(entry, str)]
     if texts and all(is_missing(entry) or reads_as(float, entry) for entry in entries):
         raise ValueError(

@@ -49,7 +49,7 @@ class TrainingQueries:
     """Queries that a ranker was trained on."""
 
     hashes: AnyArray
-    n_rows: IntArray  # (n_remembered,): Number of rows of each, those of weight 0 not counted
+    n_rows: IntArray  # (n_remembered,): Number of rows of positive weight of each
     digests: AnyArray
     threshold: int = LARGEST_HASH
 
@@ -215,9 +215,9 @@ class Lists:
     weight: FloatArray | None = None  # (n,): Positive; None is 1 for each
     ids: AnyArray | None = None  # (n_lists,): Of the queries
     query_weight: FloatArray | None = None  # (n_lists,)
-    rows: IntArray | None = None  # (n,): Where the items stood in what was passed; None is there
+    rows: IntArray | None = None  # (n,): Row of each item in the input; None is 0 to n - 1
     trained_on: TrainingQueries | None = None  # Record of the queries, by a ranker's fit
-    draws: float | None = None  # Number of draws that the weights stand for
+    draws: float | None = None  # Number of draws that the weights represent
 
     @property
     def positive(self) -> BoolArray:
@@ -431,7 +431,7 @@ def group_scored_rows(
 def _group_checked(
     checked: CheckedRows, *, by_appearance: bool = False
 ) -> tuple[dict[str, Any], IntArray | None]:
-    """What all lists have, and the order of the checked rows that makes them consecutive."""
+    """Fields common to all lists, and the order of the checked rows by list."""
     weight, by_row, rows = checked.weight, checked.query_weight, checked.rows
     if checked.qid is None:
         offsets, ids, order = np.array([0, len(checked.labels)]), None, None
@@ -460,7 +460,7 @@ def _group_checked(
 
 
 def refuse_single_rows(name: str, n_single: int, n_lists: int) -> None:
-    """Raise an error if most lists have one row, so that ids seem to be those of rows."""
+    """Raise an error if most lists have one row, so that qid seems to number rows."""
     if n_lists > 1 and 2 * n_single > n_lists:
         raise ValueError(
             f"{name} got a qid for which {n_single} of {n_lists} queries have only one row: qid "
@@ -473,7 +473,7 @@ def refuse_single_rows(name: str, n_single: int, n_lists: int) -> None:
 def group_rows(
     qid: AnyArray | Coded, *, by_appearance: bool = False
 ) -> tuple[AnyArray, IntArray, IntArray | None]:
-    """Ids and offsets of the queries, and the order of rows by query; None as they stand."""
+    """Ids and offsets of the queries, and the order of rows by query; None if rows are sorted."""
     values = qid.codes if isinstance(qid, Coded) else qid
     new = np.ones(len(values), dtype=bool)
     new[1:] = values[1:] != values[:-1]
@@ -520,7 +520,7 @@ def _sort_ids(values: AnyArray | Coded) -> tuple[AnyArray, IntArray]:
             lowest = values.min()
             span = int(values.max()) - int(lowest)
             if span <= 4 * len(values):
-                # They lie so close that a table of them pays.
+                # A table of all integers in the range is faster than a sort.
                 offset = offsets_from(values, lowest)
                 present = np.zeros(span + 1, dtype=bool)
                 present[offset] = True

@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-# What pip installs for each package, with the least version: the same as pyproject.toml says.
+# Requirement of each optional package, as in pyproject.toml.
 REQUIREMENTS = {
     "catboost": "catboost>=1.2.8",
     "cvxpy": "cvxpy>=1.6",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 
-# Entries that are worked on at once: what lies between two steps stays in the cache.
+# Entries that are processed at once, so that intermediate results stay in the cache.
 CHUNK = 2**14
 
 # Lists of fewer items are sorted as a whole, even if only their top counts.
@@ -35,12 +35,12 @@ def offsets_from(values: AnyArray, lowest: Any) -> IntArray:
     """Subtract the smallest of some integers, whatever their type."""
     if values.dtype.itemsize < 8:
         return values.astype(np.int64) - int(lowest)
-    # In 64 bits a difference that overflows wraps to what it is.
+    # A difference that overflows 64 bits wraps around to its value.
     return (values - lowest).astype(np.int64)
 
 
 def stable_order(codes: AnyArray) -> IntArray:
-    """Order rows by their codes, those of one code as they stand."""
+    """Order rows by their codes; rows with equal codes keep their order."""
     lowest = codes.min()
     span = int(codes.max()) - int(lowest)
     if span >= 2**32:
@@ -54,7 +54,7 @@ def stable_order(codes: AnyArray) -> IntArray:
 
 
 def running_totals(values: AnyArray, first: IntArray, out: AnyArray | None = None) -> AnyArray:
-    """Cumulative sums that begin anew at each list; those of one list may take an array."""
+    """Cumulative sums that restart at each list; ``out`` is used for one list only."""
     if len(first) == 1:
         return np.cumsum(values, out=out)
     sums = values.copy()
@@ -128,16 +128,16 @@ def _unsigned(values: AnyArray) -> Any:
 
 
 def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
-    """Numbers in the order of the values whose last bit is the class."""
+    """Floating-point numbers in the order of the values, with the class as last bit."""
     if values.dtype not in (np.float32, np.float64):
-        # Integers of 16 bits are exact in 32, those of 32 and checked ones of 64 in 64.
+        # float32 holds integers of 16 bits exactly, float64 those of 32 and checked ones of 64.
         values = values.astype(np.float32 if values.dtype.itemsize <= 2 else np.float64)
     low, high = float(values.min()), float(values.max())
     infinite = max(-low, high) == np.inf
     if infinite:
         finite = values[np.isfinite(values)]
         low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
-    # Powers of two that bring what is finite below 1/2, infinities to 3/4: below 1 there is a bit.
+    # A power of two brings finite values below 1/2, and infinities become 3/4: one bit is free.
     exponent = max(int(np.frexp(max(-low, high))[1]) + 1, 0)
     scale = np.ldexp(values.dtype.type(1.0), -exponent)
     marked = np.empty_like(values)
@@ -196,7 +196,7 @@ def leading(
 T = TypeVar("T", bound=np.generic)
 
 
-# Places of blocks that are laid out at once, and of which a loop over them takes some seconds.
+# Places of blocks that are expanded at once, and the most that a loop takes in some seconds.
 PLACES, MOST_PLACES = 2**16, 1e8
 
 
@@ -207,7 +207,7 @@ class TiedBlocks:
     order: IntArray  # (n,): Items, list by list, from the highest score of a list to its lowest
     starts: IntArray  # (n_blocks,): Where each block begins in ``order``
     first: IntArray  # (n_lists,): First block of each list
-    # Of one list of two classes, where a row may stand for many items:
+    # For one list of two classes, in which a row can represent many items:
     size: Any = None  # FloatArray of shape (n_blocks,): Number of items of each block
     n_pos: Any = None  # FloatArray of shape (n_blocks,): Number of positives of each block
 
@@ -271,7 +271,7 @@ class TiedBlocks:
 
 @dataclass(frozen=True, eq=False)
 class ClassBlocks:
-    """Blocks of tied items that hold some of one class, and what is tied with and below them.
+    """Blocks of tied items that contain some of one class, with the weights tied and below.
 
     Within a list they ascend: the last is nearest to the top.
     """
@@ -293,7 +293,7 @@ class ClassBlocks:
         return self.n_class + self.n_other
 
     def by_block(self, values: NDArray[T]) -> NDArray[T]:
-        """Give each block the value of its list; what is returned broadcasts with blocks."""
+        """Give each block the value of its list; the result broadcasts with blocks."""
         return values if self.list_of is None else values[self.list_of]
 
     def to_blocks(self, values: NDArray[T]) -> NDArray[T]:
@@ -354,7 +354,7 @@ def check_n_places(n_places: float) -> None:
 
 
 def places_of(size: FloatArray) -> Iterator[tuple[slice, IntArray, IntArray, FloatArray]]:
-    """Go through the places of blocks, so many at once."""
+    """Iterate over the places of blocks, PLACES at a time."""
     check_n_places(float(size.sum()))
     stops = np.cumsum(size).astype(np.intp)
     starts = stops - size.astype(np.intp)
@@ -410,7 +410,7 @@ def _masses_of_blocks(
     other = weight[blocks.order]
     inside = other * in_class[blocks.order]
     other -= inside
-    # From the bottom, so that sums of what is below are not differences.
+    # From the bottom, so that sums below a block are not differences of sums.
     return blocks.sums(inside)[::-1], blocks.sums(other)[::-1]
 
 
@@ -547,7 +547,7 @@ def top_class_blocks(
         counts = items if weight is None else np.where(items, weight, 0.0)
         return np.add.reduceat(counts, first, dtype=np.float64)
 
-    # The lowest score of all stands for lists without the class, which are left out below.
+    # Lists without the class get the lowest score here, and are left out below.
     highest = np.maximum.reduceat(np.where(in_class, y_score, y_score.min()), first)
     by_item = highest if len(lengths) == 1 else np.repeat(highest, lengths)
     tied, above = y_score == by_item, y_score > by_item
@@ -587,7 +587,7 @@ def pairs_in_order(
         total = place.sum(keepdims=True)
     else:
         total = np.diff(np.append(0, np.cumsum(place))[first])
-    # What stands below each positive, less the positives there.
+    # Number of negatives below each positive.
     in_order = (total - n_pos * offsets[:-1] - n_pos * (n_pos - 1) // 2).astype(np.float64)
     split = _splits(codes, offsets)
     if len(split):
@@ -599,14 +599,14 @@ def pairs_in_order(
 
 
 def _count_integers(y_score: AnyArray, mask: BoolArray) -> tuple[IntArray, IntArray] | None:
-    """As _count_runs, of one list of integers that lie close together, without a sort."""
+    """Count as _count_runs does, without a sort, for one list of integers of a small range."""
     if y_score.dtype.kind not in "iu":
         return None
     low, high = int(y_score.min()), int(y_score.max())
     if high - low >= min(2**16, len(y_score)):  # so that the counts fit into the cache
         return None
     counts = np.zeros(2 * (high - low + 1), dtype=np.intp)
-    # As many at once as there are counts: what lies between takes no more memory than these.
+    # Intermediate results take no more memory than the counts.
     step = max(CHUNK, len(counts))
     for start in range(0, len(y_score), step):
         place = np.subtract(y_score[start : start + step], low, dtype=np.int64)
@@ -619,7 +619,7 @@ def _count_integers(y_score: AnyArray, mask: BoolArray) -> tuple[IntArray, IntAr
     return np.cumsum(size) - size, pairs[:, 1]
 
 
-# A real mass is reached when all but this share of it is: sums of weights are rounded.
+# Relative rounding error allowed in sums of real weights that are compared with a mass.
 MASS_SLACK = 1e-12
 
 

@@ -87,7 +87,7 @@ class Partitions:
             ) from error
 
     def _first_unreadable(self) -> int | None:
-        """Find the first chunk of which a column cannot be computed, by halves."""
+        """Find by bisection the first chunk with a column that cannot be computed."""
         dask = import_dask()
         discard = dask.delayed(_discard, pure=False)
         columns = [column for column in self.columns.values() if isinstance(column, list)]
@@ -107,7 +107,7 @@ class Partitions:
     def with_columns(
         self, function: Callable[..., Any], names: Sequence[str], *arguments: Any
     ) -> Partitions:
-        """Replace the columns by what a function makes of them."""
+        """Replace the columns of each chunk by the columns that a function returns."""
         take = import_dask().delayed(_column_of, pure=False)
         chunks = self.map(function, *arguments)
         columns = {name: [take(chunk, name) for chunk in chunks] for name in names}
@@ -120,7 +120,7 @@ class Partitions:
         *arguments: Any,
         numbered: bool = False,
     ) -> Any:
-        """Run a function on each chunk and merge what it gives."""
+        """Run a function on each chunk and merge the results."""
         results = self.map(function, *arguments, numbered=numbered)
         (merged,) = self.compute(tree_reduce(results, merge))
         if merged is None:
@@ -129,7 +129,7 @@ class Partitions:
 
 
 def tree_reduce(parts: Sequence[Any], merge: Callable[[list[Any]], Any]) -> Any:
-    """Prepare to merge results in a tree, of which every level is in the order of the chunks."""
+    """Prepare a tree of merges; each level keeps the order of the chunks."""
     join, degree = import_dask().delayed(_merge_present, pure=False), 8
     level = list(parts)
     while True:
@@ -232,9 +232,9 @@ def _is_array(value: Any) -> bool:
 
 
 def _delay_chunks(lazy: dict[str, Any]) -> dict[str, list[Any]]:
-    """One Delayed for each chunk; what columns share, such as a shuffle, is computed once."""
+    """Make one Delayed per chunk; tasks that columns share, such as a shuffle, run once."""
     frames = {name: value for name, value in lazy.items() if _is_frame(value)}
-    # Optimised one by one, arrays would each compute what they share.
+    # Arrays that are optimised one by one would each compute the shared tasks.
     chunks = {
         name: list(value.to_delayed(optimize_graph=False).ravel())
         for name, value in lazy.items()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-# Title, names of the columns, and the rows, the first cell of which is the name of the row.
+# Title, column names, and rows; the first cell of a row is its name.
 Table = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 
 
@@ -24,7 +24,7 @@ def fixed(value: float, *, sign: bool = False) -> str:
 
 
 class Printed:
-    """Mixin of frozen dataclasses, made with ``repr=False``: what ``str`` says is what is shown.
+    """Mixin of frozen dataclasses, made with ``repr=False``: their ``repr`` is their ``str``.
 
     Numbers of NumPy in its fields become Python's, in tuples and dicts too. A notebook shows a
     table where ``_table`` returns one.
@@ -120,7 +120,7 @@ def _row(cells: Sequence[Any], style: str, scope: str) -> str:
 
 
 def _as_json(value: Any) -> Any:
-    """A value as what JSON has."""
+    """Convert a value to types of JSON."""
     if isinstance(value, Printed):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):

@@ -1,4 +1,4 @@
-"""Access to what scikit-learn keeps private."""
+"""Access to private names of scikit-learn."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ try:
 except ModuleNotFoundError:  # before scikit-learn 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """An estimator whose fits nobody follows."""
+        """Estimator without callbacks."""
 
         def _init_callback_context(self, **_: Any) -> Any:
             return _NoCallbacks()
@@ -41,14 +41,14 @@ except ModuleNotFoundError:  # before scikit-learn 1.9
 
 
 def any_response(method_caller: Any, estimator: Any, method: Any, X: Any, **options: Any) -> Any:
-    """Call a method, which scorers before 1.9 refuse to call of what is no classifier."""
+    """Call a method; before 1.9, method callers refuse estimators that are no classifiers."""
     if hasattr(CallbackSupportMixin, "set_callbacks") or is_classifier(estimator):
         return method_caller(estimator, method, X, **options)
     return getattr(estimator, method)(X)
 
 
 class Interval(_Interval):
-    """Interval of what can be computed with: numbers of 64 bits whose squares are numbers too.
+    """Interval of numbers of 64 bits whose squares do not overflow.
 
     Scikit-learn's takes booleans, fails on fractions, and has no ends where solvers overflow.
     """

@@ -122,7 +122,7 @@ def check_whole(
     or_none = " or None" if optional else ""
     if not is_whole(value):
         raise TypeError(f"{name}={shown(value)} must be a whole number{or_none}.")
-    # In Python's integers nothing wraps round, as it would in those of few bits.
+    # Python's integers do not overflow.
     number = int(value)
     if not low <= number <= high:
         most = "" if high == inf else f" and at most {int(high)}"
@@ -198,7 +198,7 @@ def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN or the like, which does not equal itself."""
     try:
         return value is None or bool(value != value)
-    except TypeError:  # pandas.NA says neither yes nor no
+    except TypeError:  # pandas.NA has no truth value
         return True
 
 
@@ -254,7 +254,7 @@ def _polars_codes(column: Any, polars: Any) -> tuple[Any, Any]:
 
 
 class CheckedRows(NamedTuple):
-    """Rows of positive weight, and where they stood in what was passed."""
+    """Rows of positive weight, and their places in the input."""
 
     labels: AnyArray | Coded  # (n,): Not checked yet
     score: AnyArray | None
@@ -262,7 +262,7 @@ class CheckedRows(NamedTuple):
     qid: AnyArray | Coded | None
     query_weight: FloatArray | None
     rows: IntArray | None
-    n_columns: int | None  # Number of columns of what was passed in two dimensions
+    n_columns: int | None  # Number of columns of two-dimensional input
     name: str  # Of the labels in messages
 
     @property
@@ -272,7 +272,7 @@ class CheckedRows(NamedTuple):
         return self.score
 
     def where(self, index: int) -> str:
-        """Place of a row in what was passed, in words."""
+        """Name the place of a row in the input."""
         return _where(index, self.rows, self.n_columns)
 
 
@@ -286,7 +286,7 @@ def check_rows(
     query_weight: Any = None,
     drop_queries_of_weight_0: bool = False,
 ) -> CheckedRows:
-    """Check that labels, scores, ids and weights belong together, and drop what is absent."""
+    """Check that labels, scores, ids and weights match, and drop rows of weight 0."""
     coded = coded_column(labels)
     array = _array(labels, name, (1, 2)) if coded is None else coded.codes
     shape = array.shape
@@ -380,7 +380,7 @@ def _where(index: int, rows: IntArray | None, n_columns: int | None) -> str:
 def _present(
     labels: AnyArray | Coded, n_columns: int, positive: BoolArray | None, name: str
 ) -> BoolArray | None:
-    """Which entries of two dimensions, of those of positive weight, have labels; None is all."""
+    """Mask of the entries of positive weight that have labels; None is all entries."""
     missing = are_missing(np.asarray(labels))
     if not missing.any():
         return positive
@@ -541,7 +541,7 @@ def refuse_rounded_ids(
 
 
 def _two_words(values: AnyArray) -> Coded | None:
-    """Codes of words of which two are different; None of other values."""
+    """Codes of words with one or two distinct values; None for other values."""
     if not isinstance(values[0], str | bytes):
         return None
     try:
@@ -549,7 +549,7 @@ def _two_words(values: AnyArray) -> Coded | None:
         rest = values[other]
         if len(rest) and isinstance(rest[0], str | bytes) and np.all(rest == rest[0]):
             return Coded(other.astype(np.intp), np.array([values[0], rest[0]], values.dtype))
-    except (TypeError, ValueError):  # values whose comparison is not true or false
+    except (TypeError, ValueError):  # a comparison has no truth value
         pass
     return None
 
@@ -564,7 +564,7 @@ def _code_objects(values: AnyArray, name: str) -> Coded:
 
 
 def _describe(values: Any) -> str:
-    """A plain number as it is, else the type of what was passed in place of an array."""
+    """Show a number, or the type of a value that is no array."""
     if np.ndim(values) == 0 and np.asarray(values).dtype.kind != "O":
         return repr(values)
     return f"a {type(values).__name__}"
@@ -652,7 +652,7 @@ def _positive_among(
     return np.asarray(labels == pos_label, dtype=bool)
 
 
-# What a missing label means, and why neither to leave the row out nor to fill it in.
+# Why rows with missing labels must be neither removed nor filled in.
 KNOWN_IN_PART = (
     "so labels are known in part: removing such rows or counting them as 0 biases the AUC and the"
     " precision at the top unless the rows with labels are a random sample; label a random sample"
@@ -663,7 +663,7 @@ KNOWN_IN_PART = (
 
 
 def hint_of_mark(classes: Any) -> str:
-    """What follows a message on three classes, where one of them may mark rows without a label."""
+    """Hint for a message on three classes, if one of them may mark rows without a label."""
     labels = np.asarray(classes).tolist()
     marks = [label for label in labels if str(label).strip().lower() in ("", "nan", "none")]
     if labels == [-1, 0, 1]:
@@ -674,7 +674,7 @@ def hint_of_mark(classes: Any) -> str:
 
 
 def hint_of_adaboost(total: float) -> str:
-    """What follows a message on weights of rows, where they are those of AdaBoostClassifier."""
+    """Hint for a message on weights, if they may come from AdaBoostClassifier."""
     if abs(total - 1.0) > 1e-6:
         return ""
     return (
@@ -711,7 +711,7 @@ def refuse_missing_labels(labels: Any, name: str = "y", weight: Any = None) -> N
 
 
 def refuse_mask(values: Any, name: str, instead: str = "") -> None:
-    """Raise an error for masked values, whose mask would be lost."""
+    """Raise an error for masked values, because NumPy would drop the mask."""
     if np.ma.is_masked(values):
         instead = instead or (
             "pass the rows without masked values, such as"
@@ -721,7 +721,7 @@ def refuse_mask(values: Any, name: str, instead: str = "") -> None:
 
 
 def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-    """Scikit-learn's function, after what it does not see: masks, and what missing labels mean."""
+    """Call scikit-learn's function after checks of masks and missing labels."""
     refuse_mask(X, "X")
     if not (y is None or isinstance(y, str)):
         refuse_missing_labels(y)

@@ -28,7 +28,7 @@ def warn(message: str, category: type[Warning]) -> None:
         messages.append((message, category))
         return
     level, warned = _find_caller()
-    # What differs between the folds of a search: numbers, and what is quoted.
+    # Messages of the folds of a search differ in their numbers and quotations.
     kind = (category, re.sub(r"'[^']*'|[-+]?\d[\d,.]*(?:e[-+]?\d+)?", "", message))
     if kind not in warned:
         warnings.warn(message, category, stacklevel=level)

@@ -340,7 +340,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def _blocks(offsets: IntArray, n_columns: int) -> Iterator[tuple[slice, slice]]:
-    """Whole lists, and columns of them, of which a copy is made at a time."""
+    """Slices of whole lists, and of columns, that are copied at a time."""
     start, n_lists = 0, len(offsets) - 1
     while start < n_lists:
         end = offsets[start] + COPIED // n_columns
@@ -428,7 +428,7 @@ def _sorted_list(values: FloatArray, weight: FloatArray | None) -> tuple[FloatAr
 
 
 def _shares_among(values: FloatArray, ordered: FloatArray, weight_below: FloatArray) -> FloatArray:
-    """Rank other rows among those of a sorted list."""
+    """Rank new rows within a sorted list."""
     shares = np.empty(values.shape)
     for j, (column, below) in enumerate(zip(ordered.T, weight_below.T, strict=True)):
         first, end = (np.searchsorted(column, values[:, j], side) for side in ("left", "right"))
@@ -453,5 +453,5 @@ def _rank_shares(values: FloatArray, offsets: IntArray, weight: FloatArray | Non
 
 
 def _difference(below: AnyArray, up_to: AnyArray, total: AnyArray) -> FloatArray:
-    """Share below less the share above, of which ``total - up_to`` is; 0 where nothing counts."""
+    """Share below minus share above, ``total - up_to``; 0 if the total is 0."""
     return (below + (up_to - total)) / np.where(total > 0, total, 1.0)

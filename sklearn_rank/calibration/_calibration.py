@@ -617,7 +617,7 @@ class InnerRisk:
         return self._minimise(basis, np.array([-self.bound]), lambda value, floor: True)
 
     def minimum_in_order(self, order: IntArray, goal: float) -> Minimum:
-        """Find whether scores that do not rise along an order reach a value."""
+        """Minimise over scores that do not increase along an order, until a goal is decided."""
         n = self.shape[1]
         # The first score, and the steps down from each to the next.
         basis = np.zeros((n, n))
@@ -866,7 +866,7 @@ def check_calibration(
     check_choice("labels", labels, ("dependent", "independent"))
     check_number("margin", margin, 0.005, 1.0, closed="left")
     positional, _ = positional_form(measure)
-    # What no order changes counts as a constant.
+    # Lists for which the measure is undefined count as a constant.
     counted = get_measure(positional, undefined=0.0)
     table = _Labellings(counted, int(n_items))
     random = check_random_state(random_state)

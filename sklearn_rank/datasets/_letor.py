@@ -331,7 +331,7 @@ def _data_sets(tree: Any, *names: str) -> Iterator[tuple[tuple[str, ...], list[A
 
 
 def _map_data_sets(tree: Any, function: Callable[..., Any], *names: str) -> Any:
-    """A tree of what a function makes of each data set and its names."""
+    """Apply a function to each data set and its names in a tree."""
     if not isinstance(tree, dict):
         return function(tree, *names)
     return Bunch(**{name: _map_data_sets(tree[name], function, *names, name) for name in tree})
@@ -509,7 +509,7 @@ def letor_to_parquet(
 
 
 class _Columns(NamedTuple):
-    """What the columns of all files are, found before numbers are read."""
+    """Columns of all files."""
 
     first: int  # Index of the first feature
     n_features: int
@@ -658,5 +658,5 @@ def _open_parquet(file: Path, schema: Any) -> Iterator[Any]:
             yield writer
             writer.close()
         finally:
-            # Else it would close again what has failed, when it is deleted.
+            # Otherwise its destructor closes a failed writer again.
             writer.is_open = False

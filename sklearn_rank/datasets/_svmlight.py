@@ -23,7 +23,7 @@ ZeroBased: TypeAlias = bool | Literal["auto"]
 # Rows that are parsed at once: numbers wait in 16 bytes an entry until they enter an array.
 ROWS = 8192
 
-# What reading a compressed file raises that was cut off or written over.
+# Exceptions of reading a truncated or damaged compressed file.
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
@@ -37,7 +37,7 @@ class Block(NamedTuple):
     X: Any  # (n_rows, width): Features by index
     target: FloatArray  # (n_rows,)
     query: IntArray  # (n_rows,): Number of the query of each row
-    comments: list[str]  # What follows the first ``#`` of each row; empty if it was not kept
+    comments: list[str]  # Text after the first ``#`` of each row; empty if not kept
     width: int  # Highest index and one, 0 without features
     lowest: int | None  # Lowest index, None without features
 
@@ -113,7 +113,7 @@ def check_format(zero_based: Any, dtype: Any) -> None:
 
 
 def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: Any) -> Block | None:
-    # All of sklearn.datasets: a third of what importing this package would take.
+    # Importing sklearn.datasets takes a third of the import time of this package.
     from sklearn.datasets import load_svmlight_file
 
     lines.begin_block()
@@ -176,7 +176,7 @@ def _zeros(shape: tuple[int, ...], dtype: Any) -> AnyArray:
 
 
 class _Lines(io.BufferedIOBase):
-    """A file whose lines are those of another without ids and comments, which it keeps.
+    """File-like view of the lines of a file without ids and comments, which are kept here.
 
     scikit-learn appends ids to an array one by one, in time quadratic in the rows, and keeps no
     comments. Because it parses as it reads, a line that it refuses is the last one read.

@@ -827,7 +827,7 @@ def _pair_probabilities(
 
 
 def _mallows_above(distance: IntArray, concentration: float) -> FloatArray:
-    """Probability that a label is above one that is so many positions below it at the centre.
+    """Probability that a label is above one at a distance below it in the centre.
 
     The difference of ``g(h + 1) - g(h)``, with ``g(h) = h / (1 - exp(-concentration * h))``.
     """

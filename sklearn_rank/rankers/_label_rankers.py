@@ -235,7 +235,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        # Sparse rows with one class each need a word more: see _labelled.
+        # Sparse X with one class per row needs target_type="classes": see _labelled.
         tags.input_tags.sparse &= self.target_type != "auto"
         return tags
 
@@ -549,7 +549,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
 
 
 def _probability(loss: TemplateLoss, lists: Lists) -> str | None:
-    """What turns scores into probabilities of labels with these utilities."""
+    """Function from scores to probabilities for these utilities, or None."""
     if not np.isin(lists.grade, (0.0, 1.0)).all():
         return None
     if isinstance(loss, ListwiseSoftmax) and np.all(lists.totals(lists.grade) == 1.0):
@@ -641,7 +641,7 @@ def _check_grades(name: str, measure: Measure, orders: LabelOrders) -> LabelOrde
 
 
 def label_utilities(measure: Any, lists: Lists) -> FloatArray:
-    """Utilities of labels, whose order is the one to learn. Shape (n,)."""
+    """Utilities of labels, which define the order to learn. Shape (n,)."""
     measure = get_measure(measure)
     if measure.positional is not None:
         return utilities_of(measure, lists)
