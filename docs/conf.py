@@ -114,7 +114,7 @@ def reading_order(name):
 
 def without_notice(gallery_conf, name):
     """Leave the notice of compiling out of the output of an example, in every process."""
-    _jit._told.set()
+    _jit._reported.set()
 
 
 sphinx_gallery_conf = {

@@ -24,7 +24,7 @@ numba = import_optional("numba", "A compiled kernel")
 # Seconds of compiling after which the user gets one warning.
 PATIENCE = 2.0
 
-_told = threading.Event()
+_reported = threading.Event()
 
 # Functions whose machine code is kept on disk, and whether that has failed.
 _cached: list[Any] = []
@@ -63,7 +63,7 @@ class Kernel:
         """Compile the function, or load it from numba's cache, unless that is done."""
         with _compiling:
             if self._machine_code is None:
-                timer = threading.Timer(PATIENCE, _tell)
+                timer = threading.Timer(PATIENCE, _report)
                 timer.daemon = True
                 timer.start()
                 try:
@@ -123,9 +123,9 @@ def _compile(kernel: Any, signature: tuple[str, ...]) -> Any:
     return kernel
 
 
-def _tell() -> None:
-    if not _told.is_set():
-        _told.set()
+def _report() -> None:
+    if not _reported.is_set():
+        _reported.set()
         sys.stderr.write(
             "sklearn_rank compiles a solver for this machine, which takes some seconds; later"
             " calls find it ready.\n"

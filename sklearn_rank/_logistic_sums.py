@@ -20,13 +20,13 @@ HALF_WIDTH, N_TERMS = 1.0, 22
 
 # Intervals further apart than this, by 120, have differences at which the functions are constant
 # or linear to rounding.
-REACH = 60
+LARGEST_DISTANCE = 60
 
 # Points whose polynomials are worked on at once, in the cache.
 BLOCK = 1024
 
-# Scores of one list that spread less than this have no cells beyond reach of each other.
-WIDEST = 2.0 * HALF_WIDTH * REACH
+# Scores of one list that spread less than this have no cells further apart.
+WIDEST = 2.0 * HALF_WIDTH * LARGEST_DISTANCE
 
 # A sum of derivatives of some orders, each with a factor of every point of the other sample.
 Terms: TypeAlias = tuple[tuple[int, FloatArray], ...]
@@ -50,17 +50,19 @@ class LogisticSums:
         low = min(t.min(), s.min()) if lists is None else 0.0
         places = [(points - low) / (2.0 * HALF_WIDTH) for points in (t, s)]
         keys = cells = [np.floor(place) for place in places]
-        span = min(float(max(cell.max() for cell in cells)), REACH)
+        span = min(float(max(cell.max() for cell in cells)), LARGEST_DISTANCE)
         self._has_far = lists is None
         if lists is not None:
-            keys = [x + (span + REACH + 1.0) * y for x, y in zip(cells, lists, strict=True)]
+            keys = [
+                x + (span + LARGEST_DISTANCE + 1.0) * y for x, y in zip(cells, lists, strict=True)
+            ]
         self._cells = np.unique(np.concatenate([np.unique(key) for key in keys]))
         self._centres = (self._cells + 0.5) * 2.0 * HALF_WIDTH
         self._upper, self._lower = (
             _Sample(2.0 * (place - cell) - 1.0, np.searchsorted(self._cells, key))
             for place, cell, key in zip(places, cells, keys, strict=True)
         )
-        # Pairs of cells within reach, for each distance of an upper cell above a lower one.
+        # Pairs of cells that are no further apart, by the distance of the upper from the lower.
         self._pairs: list[tuple[int, IntArray, IntArray]] = []
         for offset in range(-int(span), int(span) + 1):
             source = np.searchsorted(self._cells, self._cells - offset)
@@ -78,7 +80,7 @@ class LogisticSums:
                 series[target] += moments[source] @ _table(order, offset).T
             if order < 2 and self._has_far:
                 # What lies so far below that the logistic function is its asymptote.
-                stop = np.searchsorted(self._cells, self._cells - REACH)
+                stop = np.searchsorted(self._cells, self._cells - LARGEST_DISTANCE)
                 total = np.append(0.0, np.cumsum(moments[:, 0]))[stop]
                 if order == 1:
                     series[:, 0] += total
@@ -100,7 +102,9 @@ class LogisticSums:
                 series[source] += moments[target] @ _table(order, offset)
             if order == 1 and self._has_far:
                 total = np.append(0.0, np.cumsum(moments[::-1, 0]))[::-1]
-                series[:, 0] += total[np.searchsorted(self._cells, self._cells + REACH, "right")]
+                series[:, 0] += total[
+                    np.searchsorted(self._cells, self._cells + LARGEST_DISTANCE, "right")
+                ]
             return series
 
         moments = self._upper.moments(sums, len(self._cells))

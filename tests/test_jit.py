@@ -94,7 +94,7 @@ def test_a_kernel_is_compiled_by_its_first_call():
 
 def test_slow_compiling_is_told_once(monkeypatch, capsys):
     monkeypatch.setattr(_jit, "PATIENCE", 0.0)
-    monkeypatch.setattr(_jit, "_told", threading.Event())
+    monkeypatch.setattr(_jit, "_reported", threading.Event())
     for shift in (1.0, 2.0):
         # No file to keep machine code for: it is compiled each time.
         source = f"def shifted(x):\n    return x + {shift}\n"
@@ -155,6 +155,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_accuracy_at_the_top_needs_no_numba():
     assert run(WITHOUT_NUMBA).strip() == "done"
 
@@ -176,6 +177,7 @@ print("numba" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_small_fits_import_no_numba():
     assert run(SMALL_FITS).strip() == "False"
 

@@ -37,20 +37,6 @@ MAX_LINE_SEARCH = 40
 OVERHEAD = 1e6
 
 
-def minimise(
-    design: InMemoryDesign,
-    y: FloatArray,
-    cost: FloatArray,
-    products: FloatArray,
-    points: FloatArray,
-    *,
-    tol: float,
-    max_iter: int,
-) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-    """Weights, objective, lower bound and Newton steps of the pivots at some points."""
-    return Batch(design, y, cost, products).minimise(points, tol=tol, max_iter=max_iter)
-
-
 class Batch:
     """Problems of several pivots; ``products`` are the inner products of all rows, or empty."""
 

@@ -107,7 +107,7 @@ class DenseDesign(MatrixDesign):
     def gram_and_sums(
         self, weight: FloatArray, by_row: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Take the products; of the Gram matrix, those of the rows whose weights have changed."""
+        """Take the products; update the Gram matrix by the rows with changed weights."""
         before, total = self._last
         change = weight - before
         is_small = 2 * np.count_nonzero(change) < np.count_nonzero(weight)
@@ -199,7 +199,7 @@ InMemoryDesign: TypeAlias = DenseDesign | SparseDesign
 
 
 def _nonzero(X: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
-    """Rows whose weight is not 0 where these are few, else all, and their weights."""
+    """Rows of nonzero weight where these are few, else all rows, and their weights."""
     used = np.flatnonzero(weight)
     return (X[used], weight[used]) if 2 * len(used) < len(weight) else (X, weight)
 
@@ -507,7 +507,7 @@ class Coordinates:
 
     @cached_property
     def certified(self) -> FloatArray | None:
-        """Factors of squares of derivatives, whose sum is twice what can be won, or more."""
+        """Factors of the squared derivatives in a bound of twice the suboptimality."""
         if not self.penalty.any():
             return None
         return 1.0 / np.where(self.penalty > 0, self.penalty, 1.0)

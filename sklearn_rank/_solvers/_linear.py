@@ -20,7 +20,7 @@ from ._result import Certificate, LossOfScores, SolverResult, choose_method, rel
 # A direction need not solve Newton's system better than the next one will change it.
 FORCING = 0.1
 
-# Steps of conjugate gradients before a factorisation of n_parameters**3 is worth its price.
+# Steps of conjugate gradients before a factorisation of n_parameters**3 pays.
 PATIENCE = 15
 
 # Decrease of the objective, relative to it, that rounding hides.
@@ -29,7 +29,7 @@ ROUNDING = 1e-13
 # The same of a gap, and most points of a line that are tried.
 EPS, MOST_TRIALS = float(np.finfo(np.float64).eps), 100
 
-# Decrease from which on gradients tell more than values, which the scores of large features round.
+# Decrease below which gradients are more accurate than values, by the rounding of large scores.
 HIDDEN = 1e-9
 
 # Residual of the system by which a gradient is certified, as a share of the squared norm.
@@ -55,7 +55,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """What remains to be won, by the certificate of a problem."""
+    """Criterion of convergence: the suboptimality that a certificate leaves possible."""
 
     problem: LinearProblem
     tol: float  # Largest remainder
@@ -74,7 +74,7 @@ class Criterion:
         return Point(x, scores, value, coordinates.gradient(gradient))
 
     def square(self, gradient: FloatArray) -> float:
-        """Square of the norm of a gradient: twice what can be won, or more, by the penalty."""
+        """Squared norm of a gradient; by the penalty at least twice the suboptimality."""
         certified = self.problem.coordinates.certified
         return float(gradient @ (gradient if certified is None else certified * gradient))
 
@@ -85,7 +85,7 @@ class Criterion:
         return max(2.0 * (self.value_at_0 - point.value), by_slope, 0.0)
 
     def remainder(self, point: Point, square: float | None = None) -> float:
-        """What remains, by twice what can be won: the squared norm if None."""
+        """Relative suboptimality, from a bound of twice its value: the squared norm if None."""
         square = self.square(point.gradient) if square is None else square
         if self.by_gap:
             is_hidden = square <= 2.0 * EPS * self.size(point)
@@ -102,7 +102,7 @@ class Criterion:
         return abs(point.value) + self.problem.scale
 
     def decrement(self, point: Point) -> float:
-        """Twice what can be won, the square of the gradient in the metric of the Hessian."""
+        """Square of the Newton decrement: about twice the suboptimality."""
         product, solve = self._difference_product(point), None
         if self.problem.rows.loss.has_hessian_product:
             product = self.hessian_product(point)
@@ -173,7 +173,7 @@ def newton_cg(
 def _next_point(
     criterion: Criterion, point: Point, step: FloatArray, slope: float
 ) -> tuple[Point | None, bool]:
-    """Go along a step until half of its slope is gone, or give up; tell whether for rounding.
+    """Search along a step for half of its slope; None, and whether rounding is why, if it fails.
 
     Values alone would shorten steps again and again at the kinks of a second derivative.
     """
@@ -291,7 +291,7 @@ def conjugate_gradients(
         by_direction = product(direction)
         curvature = float(direction @ by_direction)
         if not curvature > 1e-15 * float(direction @ direction):
-            # No curvature this way: what there is so far, else downhill.
+            # No curvature in this direction: the step so far, else the gradient.
             return (step if step.any() else residual), residual, True
         length = square / curvature
         if not np.isfinite(length):
@@ -453,7 +453,7 @@ class LinearProblem:
     alpha: float | FloatArray  # Penalty of all coefficients or of each, at least 0
     fit_intercept: bool = False  # Whether there is b, which is not penalised; else it is 0
     quadratic: Quadratic | None = None  # A function of the parameters that is added
-    bends: FloatArray | None = None
+    curvatures: FloatArray | None = None
     factor: float = 1.0  # Factor of the loss, greater than 0
     scale: float = 0.0  # Size of the terms of the loss, where they may cancel
     # Newton's systems by products first, or preconditioned at once, or by their exact factors.
@@ -508,8 +508,8 @@ class LinearProblem:
     @cached_property
     def coordinates(self) -> Coordinates:
         """With an intercept, features are taken about their means."""
-        origin, bend = None, 1.0
-        bends = np.zeros(self.n_features) if self.bends is None else self.bends
+        origin, curvature = None, 1.0
+        curvatures = np.zeros(self.n_features) if self.curvatures is None else self.curvatures
         if self.fit_intercept:
             n_rows, sums = self.rows.total(_count_and_sum)
             origin, variances = sums / n_rows, np.zeros(self.n_features)
@@ -519,14 +519,14 @@ class LinearProblem:
                 self.loss_and_gradient(self.scores(np.append(0.0 * origin, intercept)))[1][-1]
                 for intercept in (-STEP, STEP)
             )
-            bend = max((above - below) / (2 * STEP), 0.0) or 1.0
-            bends = bend * variances
-        squares = np.append(bends + self.alpha, [bend] * self.fit_intercept)
+            curvature = max((above - below) / (2 * STEP), 0.0) or 1.0
+            curvatures = curvature * variances
+        squares = np.append(curvatures + self.alpha, [curvature] * self.fit_intercept)
         if self.quadratic is not None:
             plain = Coordinates(np.ones(self.n_parameters), np.zeros(0), origin)
             squares += np.maximum(np.diag(plain.matrix(self.quadratic.curvature)), 0.0)
         scale = np.ones(len(squares))
-        if self.bends is not None or self.fit_intercept:
+        if self.curvatures is not None or self.fit_intercept:
             scale = np.sqrt(np.where(squares > 0, squares, 1.0))
         penalty = np.zeros(self.n_parameters)
         penalty[: self.n_features] = self.alpha / scale[: self.n_features] ** 2
@@ -540,20 +540,20 @@ class LinearProblem:
         self, parameters: FloatArray, value: float, gradient: FloatArray
     ) -> tuple[float, FloatArray] | None:
         """Minimise over the intercepts; the least value that is left, and the gradient, if any."""
-        bend = float(self.coordinates.scale[-1] ** 2)
+        curvature = float(self.coordinates.scale[-1] ** 2)
         for _ in range(INTERCEPT_STEPS):
             slope = float(gradient[-1])
             new = parameters.copy()
-            new[-1] -= slope / bend
+            new[-1] -= slope / curvature
             # A step that rounding of the intercept hides is none.
-            if slope * slope <= SETTLED * abs(value) * bend or new[-1] == parameters[-1]:
-                return value - slope * slope / bend, gradient
+            if slope * slope <= SETTLED * abs(value) * curvature or new[-1] == parameters[-1]:
+                return value - slope * slope / curvature, gradient
             if not np.isfinite(new[-1]):
                 return None
             value, gradient = self.value_and_gradient(new)
             change = float(gradient[-1]) - slope
-            # Of a convex function between two points: their secant bends as it does.
-            bend = max(change / (new[-1] - parameters[-1]), 1e-3 * bend)
+            # The secant between two points has the curvature of a convex function there.
+            curvature = max(change / (new[-1] - parameters[-1]), 1e-3 * curvature)
             parameters = new
         return None
 
@@ -571,7 +571,7 @@ class LinearProblem:
         return self._sum(_loss_product, scores, direction)[0]
 
     def preconditioner(self, scores: FloatArray) -> Solve | None:
-        """Solver in the coordinates of the system of what the loss tells of its Hessian."""
+        """Solver, in coordinates, of the system with the known part of the Hessian."""
         if self.n_parameters > LARGEST_FACTOR or not self.rows.loss.has_curvature:
             return None
         (matrix,) = self._sum(_loss_curvature, scores, self.n_parameters)
@@ -691,7 +691,7 @@ SAMPLED_ROWS = 400
 MOST_PRODUCTS = 12
 
 # Least of these that the preconditioner counts with, as a share of the largest.
-LEAST_BEND = 1e-4
+LEAST_CURVATURE = 1e-4
 
 # Decrease that steps in the intercepts of labels leave, relative to the objective.
 LABELS_SETTLED = 1e-12
@@ -742,23 +742,26 @@ class LabelProblem(LinearProblem):
         return variances + self.rows.items.pull_back(self._share) ** 2
 
     @cached_property
-    def _bend(self) -> float:
+    def _mean_curvature(self) -> float:
         """Mean second derivative of the loss by the shift of the scores of a label."""
         n_rows = self.rows.items.shape[0]
         n_items = n_rows * self.n_labels if self.entries is None else len(self.entries)
         direction = np.where(np.random.default_rng(0).random(n_items) < 0.5, -STEP, STEP)
         above = self.rows.loss.value_and_gradient(direction)[1]
         below = self.rows.loss.value_and_gradient(-direction)[1]
-        bend = float(direction @ (above - below)) / (2 * STEP**2) / self.n_labels
-        return bend if 0.0 < bend < np.inf else 1.0
+        curvature = float(direction @ (above - below)) / (2 * STEP**2) / self.n_labels
+        return curvature if 0.0 < curvature < np.inf else 1.0
 
     @cached_property
     def coordinates(self) -> Coordinates:
-        squares = self._bend * self._variances + self.alpha
+        squares = self._mean_curvature * self._variances + self.alpha
         scale = np.sqrt(np.where(squares > 0, squares, 1.0))
         penalty = self.alpha / scale**2
         if self.fit_intercept:
-            scale, penalty = np.append(scale, np.sqrt(self._bend)), np.append(penalty, 0.0)
+            scale, penalty = (
+                np.append(scale, np.sqrt(self._mean_curvature)),
+                np.append(penalty, 0.0),
+            )
         return Coordinates(np.repeat(scale, self.n_labels), np.repeat(penalty, self.n_labels))
 
     @cached_property
@@ -774,7 +777,7 @@ class LabelProblem(LinearProblem):
         rounded = 1e-13 * mean**2 > variances
         matrix[rounded] = matrix[:, rounded] = 0.0
         np.einsum("ii->i", matrix)[:] = variances
-        matrix *= self._bend / np.outer(scale, scale)
+        matrix *= self._mean_curvature / np.outer(scale, scale)
         np.einsum("ii->i", matrix)[:] += penalty + 1e-12
         values, vectors = scipy.linalg.eigh(np.diag(penalty), matrix, check_finite=False)
         return np.clip(values, 0.0, 1.0), vectors
@@ -814,20 +817,22 @@ class LabelProblem(LinearProblem):
         """
         if self.n_features > LARGEST_FACTOR:
             return None
-        bends, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
-        if not bends[-1] > 0:
+        curvatures, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
+        if not curvatures[-1] > 0:
             return None
-        bends = np.maximum(bends, LEAST_BEND * bends[-1]) / self._bend
+        curvatures = (
+            np.maximum(curvatures, LEAST_CURVATURE * curvatures[-1]) / self._mean_curvature
+        )
         of_penalty, features = self._moments
         of_penalty = of_penalty[:, np.newaxis]
-        system = (1.0 - of_penalty) * bends + of_penalty
+        system = (1.0 - of_penalty) * curvatures + of_penalty
 
         def solve(residual: FloatArray) -> FloatArray:
             solution = residual.reshape(-1, self.n_labels) @ labels
             coef = solution[: self.n_features]
             coef[:] = features @ (features.T @ coef / system)
             if self.fit_intercept:
-                solution[-1] /= bends
+                solution[-1] /= curvatures
             return (solution @ labels.T).ravel()
 
         return solve
@@ -837,8 +842,8 @@ class LabelProblem(LinearProblem):
     ) -> tuple[float, FloatArray] | None:
         if not self.rows.loss.has_hessian_product:
             return None
-        bends = self._mean_hessian(self.scores(parameters))
-        inverse = scipy.linalg.pinvh(bends, check_finite=False)
+        curvatures = self._mean_hessian(self.scores(parameters))
+        inverse = scipy.linalg.pinvh(curvatures, check_finite=False)
         parameters = parameters.copy()
         for _ in range(INTERCEPT_STEPS):
             step = inverse @ gradient[-self.n_labels :]
@@ -964,10 +969,10 @@ def solve_linear(
         bound = problem.lower_bound(parameters, value, gradient)
         remainder = criterion.remainder(point)
         if not coordinates.penalty.all():
-            # An intercept was counted as it bends at 0.
+            # The intercept was counted with its curvature at 0.
             remainder = max(criterion.remainder(point, 2.0 * (value - bound)), remainder)
         if not remainder <= tol:
-            # The penalty alone may say little where the loss bends much more than it.
+            # The bound by the penalty alone is loose where the loss has much more curvature.
             by_hessian = criterion.remainder(point, criterion.decrement(point))
             remainder = float(np.fmin(remainder, by_hessian))
         if remainder <= tol or n_iter >= max_iter or not remainder < 0.5 * last_remainder:
@@ -1027,7 +1032,7 @@ def _lbfgs(
         evaluate, start, jac=True, method="L-BFGS-B", callback=end_of_iteration, options=options
     )
     if criterion.problem.rows.loss.has_hessian_product and n_iter < max_iter:
-        # Where rounding of the values ends it, gradients tell more.
+        # Where rounding of the values ends it, gradients are more accurate.
         point, n_more, _ = newton_cg(
             criterion, point.x, max_iter - n_iter, lambda k, point: report(n_iter + k, point)
         )
@@ -1058,7 +1063,7 @@ class SmoothedHinge:
 
     def __init__(self, makers: Any, margin: float, width: float, *lists: Any) -> None:
         self.hinges, (self.outer, self.inner) = (
-            [make(reach, *lists) for reach in (margin, margin - width)] for make in makers
+            [make(one, *lists) for one in (margin, margin - width)] for make in makers
         )
         self.factor = 1 / (2 * width)
 
@@ -1117,7 +1122,7 @@ def solve_linear_hinge(
         value, inner, gradient = (problem.factor * total for total in sums)
         # What rounding of the difference may have added is no slope.
         slopes = (value - inner - 16 * EPS * (value + inner)) / width
-        # Longer weights have no loss of pairs whose scores differ by the margin less the width.
+        # Pairs that differ by the margin less the width cost nothing at longer weights.
         for length, total in ((1.0, value), (margin / (margin - width), inner)):
             objective = float(length * total + 0.5 * length**2 * (w @ problem.penalty_product(w)))
             if objective < best:

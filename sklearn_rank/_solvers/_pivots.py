@@ -11,7 +11,7 @@ import numpy as np
 
 from .._optional import compiling_pays, import_optional
 from .._typing import BoolArray, FloatArray, IntArray
-from ._batched_newton import minimise as minimise_in_arrays
+from ._batched_newton import Batch
 from ._design import DenseDesign, InMemoryDesign, as_design
 from ._result import relative_gap
 
@@ -170,12 +170,16 @@ def solve_pivots_newton(
 ) -> PivotSolutions:
     """Solve the problems of some pivots by an augmented Lagrangian with Newton steps."""
     refuse_interrupted(interrupted)
-    minimise = minimise_in_arrays
-    if problem.is_compiled:
-        from ._kernels import minimise
     points = problem.rows.rows(pivots).to_array()
     rows = problem.rows, problem.y, problem.cost, problem.products
-    return PivotSolutions(*minimise(*rows, points, tol=tol, max_iter=max_iter), tol)
+    found: Any
+    if problem.is_compiled:
+        from ._kernels import minimise
+
+        found = minimise(*rows, points, tol=tol, max_iter=max_iter)
+    else:
+        found = Batch(*rows).minimise(points, tol=tol, max_iter=max_iter)
+    return PivotSolutions._make((*found, tol))
 
 
 def refuse_interrupted(interrupted: Callable[[], bool]) -> None:

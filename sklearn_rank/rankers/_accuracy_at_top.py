@@ -882,7 +882,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
 
     def _grid(self) -> TopGrid:
         given: TopGrid = {
-            "C": np.logspace(-4, 0, 5),
+            "C": np.logspace(-4, 0, 5).tolist(),
             "quantile": ["sample"],
             "selection": ["average", "closest"],
             "tau": [self.tau],

@@ -283,9 +283,9 @@ class BlockRanker(NormalizingRanker):
             normalizer.n_queries_ = lists.n_lists
         return replace(lists, blocks=blocks, labels=label_values)
 
-    def _warn_of_units(self, X: Any, bends: FloatArray) -> None:
+    def _warn_of_units(self, X: Any, curvatures: FloatArray) -> None:
         """Warn where second derivatives by the coefficients differ much."""
-        warn_of_scales(self, np.sqrt(bends), sparse=sp.issparse(X), within_queries=True)
+        warn_of_scales(self, np.sqrt(curvatures), sparse=sp.issparse(X), within_queries=True)
 
     def _predict_blocks(self, X: Any, qid: Any) -> Any:
         if self.normalizer_ is None:

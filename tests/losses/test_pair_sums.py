@@ -58,6 +58,7 @@ def test_the_predicted_time_does_not_jump_where_the_way_changes():
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_without_numba():
     code = """
 import sys
