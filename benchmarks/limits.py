@@ -122,7 +122,7 @@ def measures():
     for measure in ("auc", "ap", "precision@100"):
         call = partial(inference.metric_interval, measure, y, scores)
         yield f"metric_interval of {measure}", call, sort, None
-    call = partial(inference.compare, "auc", y, scores, other)
+    call = partial(inference.compare, "auc", y, {"a": scores, "b": other})
     yield "compare of auc", call, sort, None
     call = partial(inference.net_benefit_curve, y, probabilities)
     yield "net_benefit_curve", call, sort, None

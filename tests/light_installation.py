@@ -37,7 +37,7 @@ assert all(ranker.converged_ for ranker in fitted if hasattr(ranker, "converged_
 assert get_scorer("auc")(fitted[0], X, y) == roc_auc_score(y, scores[0])
 interval = metric_interval("precision@10", y, scores[0])
 assert interval.low <= interval.estimate <= interval.high
-assert 0 <= compare("auc", y, *scores[:2]).pvalue <= 1
+assert 0 <= compare("auc", y, dict(zip("ab", scores[:2], strict=True))).pvalue <= 1
 
 rows, grades, qid = make_subset_ranking(return_X_y=True, random_state=0)
 for ranker in (OrderPreservingRanker(), OrderPreservingRanker("pairwise_logistic")):

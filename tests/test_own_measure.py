@@ -75,7 +75,9 @@ def test_intervals_and_tests(data, scores):
     assert 0 < interval.low < interval.high <= 1
     assert "first_two" in interval.target
     worse = by_hand(y, scores["bad"], qid)
-    result = compare(MEASURE, y, scores["good"], scores["bad"], qid=qid, method="randomization")
+    result = compare(
+        MEASURE, y, {"a": scores["good"], "b": scores["bad"]}, qid=qid, method="randomization"
+    )
     assert result.estimate == pytest.approx((values - worse).mean(), rel=1e-13)
     assert result.pvalue < 0.01
     many = compare(MEASURE, y, scores, qid=qid, method="t")
@@ -161,7 +163,7 @@ def test_a_score_generating_function_of_ones_own(data, scores):
     y = (grade > 1).astype(int)
     phi = LocalAUC(0.7)
     arguments = {"phi": phi, "normalize": "minmax"}
-    result = compare(phi, y, scores["good"], scores["bad"])
+    result = compare(phi, y, {"a": scores["good"], "b": scores["bad"]})
     difference = linear_rank_score(y, scores["good"], **arguments) - linear_rank_score(
         y, scores["bad"], **arguments
     )
@@ -192,10 +194,10 @@ def test_an_influence_function_of_ones_own_gives_the_test_of_the_auc(data, score
     _, grade, _ = data
     y = (grade > 1).astype(int)
     own = make_measure(auc_by_pairs, per_query=False, range=(0.0, 1.0), influence=placements)
-    mine = compare(own, y, scores["good"], scores["noisy"])
-    theirs = compare("auc", y, scores["good"], scores["noisy"])
+    mine = compare(own, y, {"a": scores["good"], "b": scores["noisy"]})
+    theirs = compare("auc", y, {"a": scores["good"], "b": scores["noisy"]})
     assert mine.estimate == pytest.approx(theirs.estimate, rel=1e-12)
     assert mine.pvalue == pytest.approx(theirs.pvalue, rel=1e-9)
     silent = make_measure(auc_by_pairs, per_query=False)
     with pytest.raises(ValueError, match="influence="):
-        compare(silent, y, scores["good"], scores["noisy"])
+        compare(silent, y, {"a": scores["good"], "b": scores["noisy"]})

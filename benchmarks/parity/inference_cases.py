@@ -1,6 +1,7 @@
 """Intervals, tests, sample sizes, sequences and curves of all measures that answer."""
 
 from functools import partial
+from unittest.mock import patch
 
 import inputs as i
 import numpy as np
@@ -43,17 +44,14 @@ def interval_questions():
 
 
 def compare_questions(scores):
-    lists, paired = {"qid": i.qid}, (scores["a"], scores["b"])
+    lists, paired = {"qid": i.qid}, ({"a": scores["a"], "b": scores["b"]},)
     yield "two", paired, {}
     yield "three", (scores,), {}
     yield "three, baseline", (scores,), {"baseline": "b", "level": 0.9}
-    yield "three, contrasts", (scores,), {"contrasts": [("a", "c"), ("b", "c")]}
     yield "groups", (scores,), {"groups": i.groups}
     yield "two, groups", paired, {"groups": i.groups}
-    yield "unpaired groups", paired, {"paired": False}
     yield "swap", paired, {"method": "swap"}
     yield "margin", paired, {"margin": 0.05}
-    yield "unconditional", (scores,), {"conditional": False}
     yield "counts", (scores,), {"sample_weight": i.counts, "weights": "frequency"}
     yield "weights", (scores,), {"sample_weight": i.weights, "weights": "sampling"}
     for method in ("auto", "randomization", "t", "wilcoxon"):
@@ -77,11 +75,12 @@ def measure_cases():
         for asked, arguments, keywords in compare_questions(scores):
             if name not in SLOW_TOO and keywords.get("method") in ("wilcoxon", "swap"):
                 continue
-            call = partial(inference.compare, name, y, *arguments, **{**RESAMPLES, **keywords})
+            keywords = {"random_state": 0, **keywords}
+            call = partial(few_exchanges, name, y, *arguments, **keywords)
             yield f"inference compare {name}, {asked}", partial(compared, call)
         tests = {
             "compare, unpaired": partial(
-                inference.compare, name, {"a": y, "b": y[::-1]}, {"a": a, "b": b}, paired=False
+                inference.compare, name, {"a": y, "b": y[::-1]}, {"a": a, "b": b}
             ),
             "accumulator_interval": partial(accumulated, name, y, score),
             "accumulator_interval, queries": partial(accumulated, name, y, score, qid=i.qid),
@@ -124,6 +123,12 @@ def plans(y, score, other):
             "random_state": 0,
         },
     )
+
+
+def few_exchanges(*arguments, **keywords):
+    """Compare with as many exchanges as older versions were passed."""
+    with patch.multiple("sklearn_rank.inference._compare", EXCHANGES=199, SWAPS=199):
+        return inference.compare(*arguments, **keywords)
 
 
 def compared(call):
@@ -257,7 +262,7 @@ def curve_cases():
         yield f"inference {name}", call
     arguments = {
         "calibration_at_top": {"y_true": y, "y_prob": prob},
-        "compare": {"measure": "auc", "y_true": y, "scores": SCORES, **RESAMPLES},
+        "compare": {"measure": "auc", "y_true": y, "scores": SCORES, "random_state": 0},
         "metric_interval": {"measure": "ap", **few, "qid": i.qid, **RESAMPLES},
         "net_benefit_curve": {"y_true": y, "y_prob": prob},
         "roc_band": few,

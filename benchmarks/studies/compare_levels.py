@@ -108,8 +108,8 @@ def margins(measures, design, size, tails):
 def questions(sample, other, margin):
     """Every question of a sample, by name and number of rankers."""
     y, scores, given = sample
-    two = {"y_true": y, "scores": scores[0], "y_score_b": scores[5], "margin": margin, **given}
-    yield "difference", 2, {"y_true": y, "scores": scores[0], "y_score_b": scores[1], **given}
+    two = {"y_true": y, "scores": {"a": scores[0], "b": scores[5]}, "margin": margin, **given}
+    yield "difference", 2, {"y_true": y, "scores": {"a": scores[0], "b": scores[1]}, **given}
     yield (
         "difference",
         5,
@@ -127,7 +127,6 @@ def questions(sample, other, margin):
         {
             "y_true": {"a": y, "b": second},
             "scores": {"a": scores[0], "b": others[1]},
-            "paired": False,
             **own,
         },
     )

@@ -97,11 +97,11 @@ def group_row(replications, n_groups, sizes, classes, tails, known):
     for _ in range(replications):
         y, (a, b), groups = grouped(rng, n_groups, sizes, classes, tails, 2)
         y_b, (c,), groups_b = grouped(rng, n_groups, sizes, classes, tails)
-        add("paired, rows", compare("auc", y, a, b).pvalue <= 0.05)
+        add("paired, rows", compare("auc", y, {"a": a, "b": b}).pvalue <= 0.05)
         add("AUC, rows", known["auc"] not in metric_interval("auc", y, a))
-        add("paired", compare("auc", y, a, b, groups=groups).pvalue <= 0.05)
+        add("paired", compare("auc", y, {"a": a, "b": b}, groups=groups).pvalue <= 0.05)
         pair = (groups, groups_b + n_groups)
-        options = {"paired": False, "groups": dict(zip("ab", pair, strict=True))}
+        options = {"groups": dict(zip("ab", pair, strict=True))}
         found = compare("auc", {"a": y, "b": y_b}, {"a": a, "b": c}, **options)
         add("unpaired", found.pvalue <= 0.05)
         add("AUC", known["auc"] not in metric_interval("auc", y, a, groups=groups))
@@ -148,15 +148,15 @@ def query_row(replications, n_groups, sizes, skewed):
     for _ in range(replications):
         groups = np.repeat(np.arange(n_groups), sizes_of(rng, n_groups, sizes))
         qid, a, b = np.arange(len(groups)), values_of(groups), values_of(groups)
-        options = {"qid": qid, "groups": groups, "n_resamples": 499, "random_state": rng}
+        options = {"qid": qid, "groups": groups, "random_state": rng}
         zeros = np.zeros(len(qid))
         for method in ("t", "bootstrap", "bca"):
-            found = metric_interval(FIRST, zeros, a, method=method, **options)
+            found = metric_interval(FIRST, zeros, a, method=method, n_resamples=499, **options)
             missed.setdefault(f"interval {method}", []).append(target not in found)
         for method in ("t", "randomization", "wilcoxon"):
-            test = compare(FIRST, zeros, a, b, method=method, **options)
+            test = compare(FIRST, zeros, {"a": a, "b": b}, method=method, **options)
             missed.setdefault(f"test {method}", []).append(test.pvalue <= 0.05)
-        test = compare(FIRST, zeros, a, b, qid=qid, method="t")
+        test = compare(FIRST, zeros, {"a": a, "b": b}, qid=qid, method="t")
         missed.setdefault("test t, no groups", []).append(test.pvalue <= 0.05)
     row = {"groups": n_groups, "sizes": sizes, "values": "skewed" if skewed else "normal"}
     row["samples"] = replications

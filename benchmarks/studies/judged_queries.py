@@ -143,8 +143,8 @@ def cells(population, repetitions):
                     [
                         (test.differences[0], test.low[0], test.high[0])
                         for test in (
-                            compare(name, labels, b, a, qid=ids, design=how),
-                            compare(name, y[rows], b, a, qid=ids),
+                            compare(name, labels, {"a": b, "b": a}, qid=ids, design=how),
+                            compare(name, y[rows], {"a": b, "b": a}, qid=ids),
                         )
                     ]
                 )

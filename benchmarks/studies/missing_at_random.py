@@ -74,13 +74,14 @@ def study(name, n_repetitions, rng):
             design = LabelDesign(inclusion_probability=classifier, features=seen)
             refused.setdefault(way, []).append(False)
             try:
-                design = LabelDesign(inclusion_probability=design._probabilities(known))
+                probability = design._probabilities(known)
             except ValueError:
                 refused[way][-1] = True
                 continue
+            design = LabelDesign(probability, proxy=proxy)
             for measure in MEASURES:
                 columns = np.where(known, y, np.nan), score
-                interval = metric_interval(measure, *columns, design=design, proxy=proxy)
+                interval = metric_interval(measure, *columns, design=design)
                 truth = get_measure(measure)(y, score)
                 row = interval.estimate - truth, truth in interval, interval.width
                 found.setdefault((way, measure), []).append(row)

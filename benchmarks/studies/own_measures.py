@@ -47,9 +47,10 @@ def own():
     measure = make_measure(f1_of_top, name="F1 of the top", per_query=False, range=(0, 1))
     for run in range(RUNS):
         y, *scores = two_rankers(rng)
-        options = {"method": "bootstrap", "conditional": False, "n_resamples": 300}
+        options = {"method": "bootstrap"}
         options["random_state"] = run
-        single = metric_interval(measure, y, scores[0], **options)
+        more = {"conditional": False, "n_resamples": 300}
+        single = metric_interval(measure, y, scores[0], **options, **more)
         both = compare(measure, y, dict(zip("ab", scores, strict=True)), **options)
         covered += [single.low <= a <= single.high, both.low[0] <= a - b <= both.high[0]]
     print("own: interval {:.3f}, difference {:.3f}".format(*covered / RUNS))

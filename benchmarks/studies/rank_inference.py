@@ -207,11 +207,11 @@ def rows_of_tests(replications, name, n_pos, n_neg):
 
     def paired(better):
         y_true, scores = scorers(better)
-        return compare(measure, y_true, scores[0], scores[1])
+        return compare(measure, y_true, {"a": scores[0], "b": scores[1]})
 
     def unpaired(better):
         (y_a, a), (y_b, b) = scorers(better), scorers(0.0)
-        return compare(measure, {"a": y_a, "b": y_b}, {"a": a[0], "b": b[1]}, paired=False)
+        return compare(measure, {"a": y_a, "b": y_b}, {"a": a[0], "b": b[1]})
 
     def joint(better):
         y_true, scores = scorers(better)

@@ -98,7 +98,7 @@ def study(repetitions):
                         target in repeated,
                     )
                 )
-            both = compare("auc", y, new, old, **said)
+            both = compare("auc", y, {"a": new, "b": old}, **said)
             low, high = both.low[0], both.high[0]
             values = (low <= 0 <= high, high - low, both.estimate, both.difference_errors[0])
             found["compare auc"].append((*values, np.nan))

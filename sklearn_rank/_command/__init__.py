@@ -171,6 +171,13 @@ def make_parser(prog: str) -> ArgumentParser:
         help="how intervals are made: auto; t, bootstrap or bca for queries; for one list a"
         " method of the measure (default auto)",
     )
+    measures.add_argument(
+        "--resamples",
+        type=_number(int, "a whole number from 99 on", lambda value: value >= 99),
+        default=10_000,
+        metavar="N",
+        help="bootstrap samples (default 10000)",
+    )
     _add_level_and_output(evaluate, measures)
 
     compare = add(
@@ -362,13 +369,6 @@ def _add_level_and_output(parser: ArgumentParser, measures: Any) -> None:
         type=_number(float, "a number between 0 and 1", lambda value: 0 < value < 1),
         default=0.95,
         help="level of the intervals (default 0.95)",
-    )
-    measures.add_argument(
-        "--resamples",
-        type=_number(int, "a whole number from 99 on", lambda value: value >= 99),
-        default=10_000,
-        metavar="N",
-        help="resamples of methods that draw (default 10000)",
     )
     measures.add_argument(
         "--seed", type=int, default=0, help="seed of methods that draw (default 0)"

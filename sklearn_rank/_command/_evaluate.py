@@ -134,9 +134,8 @@ def evaluate(
         note = "" if sample.n_undefined else f"undefined ({measure.lacking})"
         return Result(name, title, **counts, note=note)
     try:
-        interval = metric_interval(
-            sample.measure, sample.y_true, sample.scores[name], **_shared_options(sample, options)
-        )
+        shared = _shared_options(sample, options) | {"n_resamples": options.resamples}
+        interval = metric_interval(sample.measure, sample.y_true, sample.scores[name], **shared)
     except ValueError as error:
         alone = measure.per_query and rankings.is_one_list and sample.groups is None
         why = ONE_LIST if alone and options.method == "auto" else reason(error)
@@ -152,10 +151,8 @@ def _shared_options(sample: MeasureInput, options: Namespace) -> dict[str, Any]:
         "qid": sample.qid,
         "groups": sample.groups,
         "design": sample.design,
-        "proxy": sample.proxy,
         "level": options.level,
         "method": options.method,
-        "n_resamples": options.resamples,
         "random_state": options.seed,
     }
 

@@ -40,7 +40,6 @@ class MeasureInput(NamedTuple):
     n_queries: int | None = None  # Those without a value included; None is one list
     n_undefined: int = 0  # Number of queries where the measure is undefined
     design: Any = None  # How labels that are known in part came about
-    proxy: Any = None  # Predictions of the missing ones
 
     def value(self, name: str) -> float:
         """Evaluate the measure, without an interval. The value; NaN where it is undefined."""
@@ -541,26 +540,29 @@ def _numbers_of_labels(column: Column, pos_label: str | None) -> FloatArray:
     return column.numbers()
 
 
-def _read_design(options: Namespace, columns: dict[str, Column]) -> tuple[Any, Any]:
-    """How labels that are known in part came about, and predictions of the others."""
+def _read_design(options: Namespace, columns: dict[str, Column]) -> Any:
+    """How labels that are known in part came about, with predictions of the others."""
 
     def numbers(name: str) -> FloatArray | None:
         column = getattr(options, name)
         return columns[column].numbers() if column else None
 
     if not any(getattr(options, name) for name in WAYS):
-        return None, None
+        return None
+    strata = columns[options.strata].ids() if options.strata else None
     if options.random_labels:
-        return "all", numbers("proxy")
-    design = LabelDesign(
+        if not options.proxy:
+            return "all"
+        strata = np.zeros(len(columns[options.proxy].cells))
+    return LabelDesign(
         inclusion_probability=numbers("inclusion_probability"),
-        strata=columns[options.strata].ids() if options.strata else None,
+        strata=strata,
         review_top=options.review_top,
         audit=options.audit,
         scores=numbers("champion"),
         most_below=options.most_below,
+        proxy=numbers("proxy"),
     )
-    return design, numbers("proxy")
 
 
 def _is_positive(column: Column, pos_label: str) -> FloatArray:
@@ -604,7 +606,7 @@ class TableRankings:
             self._y_true = _read_labels(
                 columns[self._label], options.pos_label, in_part=bool(ways)
             )
-            self._design, self._proxy = _read_design(options, columns)
+            self._design = _read_design(options, columns)
             self._scores = {name: columns[name].numbers() for name in self.names}
             self._qid = columns[self._query].ids() if self._query else None
             self._groups = columns[options.groups].ids() if options.groups else None
@@ -694,7 +696,6 @@ class TableRankings:
                 self._groups,
                 self.described.get("queries"),
                 design=self._design,
-                proxy=self._proxy,
             )
         if self._qid is None:
             return MeasureInput(measure, y_true, scores, groups=self._groups)

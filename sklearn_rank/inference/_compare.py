@@ -15,10 +15,8 @@ from .._partitions import any_collection
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
     check_choice,
-    check_flag,
     check_generator,
     check_level,
-    check_resamples,
     is_number,
     ravelled,
 )
@@ -58,90 +56,11 @@ from ._results import Comparison, level_of_both
 Contrasts: TypeAlias = tuple[tuple[str, ...], FloatArray]
 
 
-def read_contrasts(names: tuple[str, ...], contrasts: Any) -> Contrasts:
-    """Titles and coefficients of contrasts of rankers; shape (n_contrasts, n_rankers)."""
-    if contrasts is None:
-        return _of_pairs(names, *np.triu_indices(len(names), 1))
-    if isinstance(contrasts, str):
-        baseline = _index(contrasts, names, f"contrasts={contrasts!r}")
-        rankers = np.delete(np.arange(len(names)), baseline)
-        return _of_pairs(names, rankers, np.full(len(rankers), baseline))
-    if isinstance(contrasts, Mapping):
-        rows = {
-            str(title): _coefficients(repr(title), row, names) for title, row in contrasts.items()
-        }
-    elif isinstance(contrasts, list | tuple | np.ndarray):
-        pairs = [_read_contrast(i, contrast, names) for i, contrast in enumerate(contrasts)]
-        rows = dict(pairs)
-        if len(rows) < len(pairs):
-            raise ValueError("contrasts contains a contrast twice: pass each contrast once.")
-    else:
-        raise TypeError(
-            f"contrasts={contrasts!r} must be None, the name of a ranker, a mapping of names to"
-            " coefficients, or a list of pairs of names or of coefficients."
-        )
-    if not rows:
-        raise ValueError("contrasts is empty: pass at least one contrast or None for all pairs.")
-    return tuple(rows), np.stack(list(rows.values()))
-
-
 def _of_pairs(names: tuple[str, ...], first: IntArray, second: IntArray) -> Contrasts:
     matrix = np.zeros((len(first), len(names)))
     row = np.arange(len(first))
     matrix[row, first], matrix[row, second] = 1.0, -1.0
     return tuple(f"{names[i]} - {names[j]}" for i, j in zip(first, second, strict=True)), matrix
-
-
-def _read_contrast(i: int, contrast: Any, names: tuple[str, ...]) -> tuple[str, FloatArray]:
-    """Title and coefficients of a contrast that is a pair of names, or coefficients."""
-    if isinstance(contrast, str):
-        raise ValueError(
-            f"contrasts[{i}]={contrast!r} is a single name: pass a pair of names, or"
-            f" contrasts={contrast!r} to compare all others with it."
-        )
-    if isinstance(contrast, list | tuple) and any(isinstance(name, str) for name in contrast):
-        pair = [_index(name, names, f"contrasts[{i}] names {name!r}, which") for name in contrast]
-        if len(pair) != 2 or pair[0] == pair[1]:
-            raise ValueError(
-                f"contrasts[{i}]={contrast!r} must be two different names, or {len(names)}"
-                " coefficients."
-            )
-        row = np.zeros(len(names))
-        row[pair] = (1.0, -1.0)
-    else:
-        row = _coefficients(f"contrasts[{i}]", contrast, names)
-    title = ""  # The positive coefficients come first.
-    for sign, word in ((1.0, " + "), (-1.0, " - ")):
-        for value, name in zip(row, names, strict=True):
-            if value * sign > 0.0:
-                size = "" if abs(value) == 1.0 else f"{abs(value):g} "
-                title += f"{word if title else ''}{size}{name}"
-    return title, row
-
-
-def _index(name: Any, names: tuple[str, ...], what: str) -> int:
-    if name not in names:
-        raise ValueError(
-            f"{what} is not among the rankers {list(names)}: pass one of these names."
-        )
-    return names.index(name)
-
-
-def _coefficients(title: str, coefficients: Any, names: tuple[str, ...]) -> FloatArray:
-    try:
-        row = np.asarray(coefficients, dtype=np.float64)
-    except (TypeError, ValueError):
-        row = np.array(np.nan)
-    if row.shape != (len(names),) or not np.isfinite(row).all():
-        raise ValueError(
-            f"The contrast {title} must be {len(names)} finite numbers, one per ranker."
-        )
-    if not row.any() or abs(row.sum()) > 1e-9 * np.abs(row).sum():
-        raise ValueError(
-            f"The contrast {title} sums to {row.sum():g} over {len(names)} rankers: its"
-            " coefficients must sum to 0 and must not all be 0."
-        )
-    return row
 
 
 # Eigenvalues that are smaller, relative to the largest, are 0 up to rounding.
@@ -233,22 +152,24 @@ class Question:
         level_of_both(level, alternative)
         return cls(alternative, margin, level)
 
-    def contrasts(
-        self, names: tuple[str, ...], baseline: str | None, contrasts: Any = None
-    ) -> Contrasts:
-        """Return the contrasts with a baseline, those of the argument, or all pairs."""
+    def contrasts(self, names: tuple[str, ...], baseline: Any) -> Contrasts:
+        """Titles and coefficients of all rankers less the baseline, or of all pairs."""
         if baseline is not None:
-            if contrasts is not None:
-                raise ValueError("baseline and contrasts are both given: pass one of them.")
-            _index(str(baseline), names, f"baseline={baseline!r}")
-            return read_contrasts(names, str(baseline))
-        if self.alternative == "non-inferior" and contrasts is None and len(names) > 2:
+            if str(baseline) not in names:
+                raise ValueError(
+                    f"baseline={baseline!r} is not among the rankers {list(names)}: pass one of"
+                    " these names."
+                )
+            index = names.index(str(baseline))
+            rankers = np.delete(np.arange(len(names)), index)
+            return _of_pairs(names, rankers, np.full(len(rankers), index))
+        if self.alternative == "non-inferior" and len(names) > 2:
             raise ValueError(
                 f"margin={self.margin:g} tests non-inferiority to a baseline, but there are"
                 f" {len(names)} rankers and no baseline: pass baseline=, or"
                 " alternative='equivalent'."
             )
-        return read_contrasts(names, contrasts)
+        return _of_pairs(names, *np.triu_indices(len(names), 1))
 
 
 def joint_comparison(
@@ -328,8 +249,8 @@ def _variances(matrix: FloatArray, covariance: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("mk,mk->m", matrix @ covariance, matrix))
 
 
-# Exchanges if no number is passed: each ranks all items anew.
-SWAPS = 999
+# Random exchanges of values of queries, and of ranks or resamples of a list, which rank all anew.
+EXCHANGES, SWAPS = 10_000, 999
 
 # Statistics this near to each other, relatively, are equal up to rounding.
 SLACK = 1e-9
@@ -341,13 +262,11 @@ def swap_tests(
     scores: Mapping[str, Any],
     pairs: Sequence[tuple[str, str]],
     question: Question,
-    n_resamples: int,
     rng: np.random.Generator,
     groups: Any,
-    pos_label: Any,
 ) -> Comparison:
     refuse_collections("scores are exchanged row by row", y_true=y_true, **scores, groups=groups)
-    lists = {name: check_two_classes(y_true, score, pos_label) for name, score in scores.items()}
+    lists = {name: check_two_classes(y_true, score) for name, score in scores.items()}
     positive = next(iter(lists.values())).positive
     n = len(positive)
     dependent = check_groups(groups, n)
@@ -358,8 +277,8 @@ def swap_tests(
     for a, b in pairs:
         pair = np.stack([ranks[a], ranks[b]])
         observed, difference = _studentise(measure, positive, pair, unit)
-        draws = np.empty(n_resamples)
-        for i in range(n_resamples):
+        draws = np.empty(SWAPS)
+        for i in range(SWAPS):
             swapped = rng.random(unit.max() + 1)[unit] < 0.5
             exchanged = np.where(swapped, pair[::-1], pair)
             draws[i] = _studentise(measure, positive, exchanged, unit)[0]
@@ -371,7 +290,7 @@ def swap_tests(
         elif question.alternative == "less":
             observed, draws = -observed, -draws
         least = observed - SLACK * abs(observed) if np.isfinite(observed) else observed
-        pvalues.append((1.0 + np.count_nonzero(draws >= least)) / (n_resamples + 1.0))
+        pvalues.append((1.0 + np.count_nonzero(draws >= least)) / (SWAPS + 1.0))
     unknown = (nan,) * len(pairs)
     return Comparison(
         measure=measure.name,
@@ -414,26 +333,19 @@ def compare(
     measure: MeasureLike,
     y_true: Any,
     scores: Any,
-    y_score_b: Any = None,
     *,
     baseline: str | None = None,
-    contrasts: Any = None,
     qid: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     weights: WeightMeaning = None,
-    margin: float | None = None,
+    design: Design = None,
     alternative: Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
     | None = None,
-    paired: bool = True,
+    margin: float | None = None,
     level: float = 0.95,
-    design: Design = None,
-    proxy: Any = None,
     method: Literal["auto", "randomization", "t", "wilcoxon", "swap", "bootstrap"] = "auto",
-    conditional: bool = True,
-    n_resamples: int | None = None,
     random_state: Any = None,
-    pos_label: Any = None,
 ) -> Comparison:
     """Compare two or more rankers on the same test set by tests and simultaneous intervals.
 
@@ -449,21 +361,19 @@ def compare(
         (``measure.has_influence``), such as ``"auc"``, ``"ap"``, ``"bedroc@20"``, or
         ``make_measure(..., influence=)``.
     y_true : array-like of shape (n_samples,), or mapping
-        Labels of two classes; with ``qid`` labels or relevance grades, as the measure requires. A
-        two-dimensional array has one query per row. With ``paired=False`` a mapping from names to
-        labels.
-    scores : mapping of str to array-like, data frame, or array-like of shape (n_samples,)
-        Scores of the rankers by name, or a pandas or polars data frame with one column per ranker,
-        or the scores of ranker ``"a"``. A higher score ranks an item nearer to the top.
-    y_score_b : array-like of shape (n_samples,), default=None
-        Scores of ranker ``"b"``, if ``scores`` holds those of ``"a"``.
+        Labels of two classes, 0 and 1 or -1 and 1, such as ``y == "yes"``; with ``qid`` labels or
+        relevance grades, as the measure requires. A two-dimensional array has one query per row. A
+        mapping from names to labels means that each ranker has its own data: ``scores``, and
+        ``qid``, ``groups`` and ``sample_weight`` if given, are then mappings with the same names.
+        An id of ``groups`` that occurs in two samples is one group, and the samples depend on each
+        other through it; without ``groups`` they are independent.
+    scores : mapping of str to array-like, data frame, or array of shape (n_samples, n_rankers)
+        Scores of the rankers by name, such as ``{"a": a, "b": b}``, or a pandas or polars data
+        frame with one column per ranker; the columns of a matrix are named by their numbers. A
+        higher score ranks an item nearer to the top.
     baseline : str or None, default=None
         Ranker that every other ranker is compared with, ``other - baseline``. None means all
         pairs.
-    contrasts : mapping, list or None, default=None
-        Contrasts to use instead of ``baseline``. A mapping gives each contrast a name and one
-        coefficient per ranker, which sum to 0. A list holds pairs of names, ``("a", "b")`` for ``a
-        - b``, or coefficients without a name.
     qid : array-like of shape (n_samples,), or mapping, default=None
         Query id of each row, in any order. The measure is then averaged over queries, and the
         queries are the sample. None means one list, or two-dimensional input.
@@ -477,33 +387,24 @@ def compare(
         What ``sample_weight`` is; required with it. "frequency": each row stands for that many
         identical rows, a whole number. "sampling": each row was drawn once, with a probability
         proportional to 1 / weight; with ``qid`` each query was, and all its rows have its weight.
-    margin : float or None, default=None
-        Largest difference that is of no importance, in units of the measure, greater than 0. With
-        the default ``alternative`` the test is of non-inferiority: the first ranker of each
-        contrast is worse than the second by less than ``margin``. This respects measures for which
-        lower is better.
-    alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
-        Alternative hypothesis of each contrast: the difference is not 0; below 0; above 0; not
-        worse by ``margin`` or more; or smaller than ``margin`` in both directions. None means
-        "two-sided" without a margin and "non-inferior" with one.
-    paired : bool, default=True
-        Whether all rankers scored the same rows. If False, each ranker has its own data:
-        ``y_true``, ``scores``, and ``qid``, ``groups`` and ``sample_weight`` if given, are
-        mappings with the same names. An id of ``groups`` that occurs in two samples is one group,
-        and the samples depend on each other through it; without ``groups`` they are independent.
-    level : float, default=0.95
-        Nominal probability, in (0, 1), that all intervals hold. For a one-sided alternative and
-        for "equivalent" it is the probability for the limits on one side. The tests are at level
-        ``1 - level``.
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
         ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
         sample of all rows. The comparison is then of the values of this list with all labels, or
         of the means over queries, by the methods of :func:`metric_interval`.
-    proxy : array-like of shape (n_samples,) or None, default=None
-        With ``design``, predicted probability of each row to be positive, by a model that was not
-        fitted on these labels or out of fold. It makes the interval narrower where it is good, and
-        costs no coverage where it is not.
+    alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
+        Alternative hypothesis of each contrast: the difference is not 0; below 0; above 0; not
+        worse by ``margin`` or more; or smaller than ``margin`` in both directions. None means
+        "two-sided" without a margin and "non-inferior" with one.
+    margin : float or None, default=None
+        Largest difference that is of no importance, in units of the measure, greater than 0. With
+        the default ``alternative`` the test is of non-inferiority: the first ranker of each
+        contrast is worse than the second by less than ``margin``. This respects measures for which
+        lower is better.
+    level : float, default=0.95
+        Nominal probability, in (0, 1), that all intervals hold. For a one-sided alternative and
+        for "equivalent" it is the probability for the limits on one side. The tests are at level
+        ``1 - level``.
     method : {"auto", "randomization", "t", "wilcoxon", "swap", "bootstrap"}, default="auto"
         "auto" is max-t. For queries, "randomization" exchanges the two rankers on random queries,
         "t" is Student's paired t-test, and "wilcoxon" is the signed-rank test with zeros included
@@ -511,20 +412,10 @@ def compare(
         samples near the end of the range, where "auto" rejects too seldom, and "bootstrap" takes
         the covariance of resampled lists, for measures of your own without an influence function.
         All except "auto" adjust p-values by Holm's method and limits by Bonferroni's.
-    conditional : bool, default=True
-        Whether the labels of one list are treated as fixed. With ``weights="sampling"`` they are
-        random.
-    n_resamples : int or None, default=None
-        Number of random exchanges for "randomization", "swap" and, with groups, "wilcoxon"; at
-        least 99. None means 999 for "swap" and "bootstrap", which rank all items anew in each, and
-        10,000 for the others. "randomization" uses each exchange once, and is exact, if there are
-        no more.
     random_state : None, int, Generator or RandomState, default=None
         Random number generator or seed of the exchanges and of the max-t draws, which change
         limits in the third digit. Pass an int for reproducible results. A single contrast with
         "auto" needs none.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
     Returns
     -------
@@ -551,7 +442,8 @@ def compare(
     The largest statistic has the distribution of the maximum of correlated normal variables, from
     up to 100,000 draws, with Student's quantiles. Limits are never wider than Bonferroni's. The
     degrees of freedom of a contrast are at most those of Satterthwaite's rule, with ``n_pos - 1``
-    and ``n_neg - 1``, of n queries ``n - 1``, with ``paired=False`` of Welch's rule.
+    and ``n_neg - 1``, of n queries ``n - 1``, on separate data of Welch's rule. The labels of one
+    list are treated as fixed, with ``weights="sampling"`` as random.
 
     The variance V of a difference is the sum S of the squares of what the units (the items of a
     class, queries or groups) contribute to it. Where few units carry it, a sample that lacks some
@@ -576,8 +468,10 @@ def compare(
     tests reject at most 7 % of true hypotheses there, except for precision at a top of 20 items
     with almost no negative (8 %).
 
+    "randomization", and "wilcoxon" with groups, take 10,000 random exchanges, or all if there are
+    no more; "swap" and "bootstrap", which rank all items anew in each, take 999.
     "randomization" is exact for exchangeable systems and any number of queries, with the p-value
-    ``(1 + exceedances) / (1 + n_resamples)``, two-sided twice the smaller one-sided one; its
+    ``(1 + exceedances) / (1 + exchanges)``, two-sided twice the smaller one-sided one; its
     interval contains all shifts that the same exchanges do not reject [6]_. As a test of the mean
     difference alone it is asymptotically valid, as "t" is. The other methods use the t-interval,
     with which "wilcoxon" may disagree. Differences of -1, 0 and 1 use the score interval of Tango
@@ -586,9 +480,8 @@ def compare(
     gives no interval. All three exchange whole ``groups``. ``weights="sampling"`` is for "auto"
     and "t".
 
-    For K rankers the cost is O(n K log n) time and O(n K) memory, plus the draws: O(n n_resamples
-    / 8) time for "randomization" and O(n n_resamples log n) for "swap". Rows may be dask
-    collections, without groups, with ``qid`` or ``paired=False``: the values of the queries, each
+    For K rankers the cost is O(n K log n) time and O(n K) memory, plus the draws. Rows may be dask
+    collections, without groups, with ``qid`` or on separate data: the values of the queries, each
     in one chunk, or the counts of the scores are collected in this process.
 
     References
@@ -637,42 +530,43 @@ def compare(
 
     Test whether "a" is worse than "b" by less than 0.05:
 
-    >>> compare("auc", y, scores["a"], scores["b"], margin=0.05).conclusions
+    >>> pair = {name: scores[name] for name in "ab"}
+    >>> compare("auc", y, pair, margin=0.05).conclusions
     ('a not worse by 0.05 or more: shown; better: not shown',)
     """
-    level, conditional = check_level(level), check_flag("conditional", conditional)
-    paired, measure = check_flag("paired", paired), get_measure(measure)
+    level, measure = check_level(level), get_measure(measure)
     methods = ("auto", "randomization", "t", "wilcoxon", "swap", "bootstrap")
     check_choice("method", method, methods)
-    if n_resamples is None:
-        n_resamples = SWAPS if method in ("swap", "bootstrap") else 10_000
-    n_resamples, rng = check_resamples(n_resamples), check_generator(random_state)
-    scores = _named(scores, y_score_b)
+    rng, paired = check_generator(random_state), not isinstance(y_true, Mapping)
+    if isinstance(scores, np.ndarray) and scores.ndim == 2:
+        scores = dict(enumerate(scores.T))
+    scores = named_scores(scores, name="scores")
     names = tuple(scores)
     question = Question.of(measure, alternative, margin, level)
-    contrasts = question.contrasts(names, baseline, contrasts)
+    contrasts = question.contrasts(names, baseline)
+    for name, labels in ({"y_true": y_true} if paired else y_true).items():
+        _refuse_words(labels, name if paired else f"y_true[{name!r}]")
     rows = {"y_true": y_true, "qid": qid, "groups": groups, "sample_weight": sample_weight}
     for name, column in rows.items():
         if column is not None and isinstance(column, Mapping) == paired:
             raise TypeError(
-                f"{name} is a mapping, which paired=True does not support: pass paired=False, or"
-                " one array for all rankers."
+                f"{name} is a mapping, but y_true is not: pass y_true as a mapping too, if each"
+                " ranker has its own data, or one array for all rankers."
                 if paired
-                else f"{name} is not a mapping, but paired=False means separate data for each"
-                " ranker: pass a mapping with the names of scores, or leave paired=False out."
+                else f"{name} is not a mapping, but y_true is one, of the labels of each ranker:"
+                " pass a mapping with the names of scores."
             )
-    rows |= {"weights": weights, "pos_label": pos_label}
-    if check_weight_meaning(weights, sample_weight):
-        conditional = False
-    if design is not None or proxy is not None:
+    rows["weights"] = weights
+    conditional = not check_weight_meaning(weights, sample_weight)
+    if design is not None:
         refuse_collections(IN_ROWS, y_true=y_true, scores=scores)
         rows["y_true"] = array_of_labels(y_true)
         if method != "auto" or not paired:
             raise ValueError(
-                "design is for rankers that scored the same rows: leave out method and paired, or"
-                " design and proxy."
+                "design is for rankers that scored the same rows: leave out method, and pass one"
+                " array of labels, or leave out design."
             )
-        rows |= {"design": design, "proxy": proxy}
+        rows["design"] = design
         if not _is_one_list(rows):
             queries = JudgedQueries.of(measure, rows.pop("y_true"), scores, **rows)
             if queries.is_bounded:
@@ -687,14 +581,12 @@ def compare(
             raise ValueError(
                 "method='bootstrap' is for rankers of the same rows of one list: leave method out."
             )
-        return _by_resamples(
-            measure, scores, rows, contrasts, question, conditional, n_resamples, rng
-        )
+        return _by_resamples(measure, scores, rows, contrasts, question, conditional, rng)
     if method != "auto":
         if margin is not None or not paired:
-            argument = "paired=False" if not paired else "margin"
-            raise ValueError(f"method={method!r} does not support {argument}: leave method out.")
-        return _compare_pairs(measure, scores, rows, contrasts, question, method, n_resamples, rng)
+            what = "margin" if paired else "separate data of each ranker"
+            raise ValueError(f"method={method!r} does not support {what}: leave method out.")
+        return _compare_pairs(measure, scores, rows, contrasts, question, method, rng)
     if paired and "influence" not in measure.laws and _is_one_list(rows):
         return _by_limits(measure, scores, rows, contrasts, question, conditional)
     estimate = _same_rows if paired else _separate_rows
@@ -702,17 +594,15 @@ def compare(
     return joint_comparison(joint, names, contrasts, question, rng, measure, target)
 
 
-def _named(scores: Any, y_score_b: Any) -> dict[str, Any]:
-    """Scores by name; two arrays are named a and b."""
-    named = isinstance(scores, Mapping) or hasattr(scores, "columns")
-    if y_score_b is None:
-        return named_scores(scores, name="scores")
-    if (named and not hasattr(scores, "divisions")) or isinstance(y_score_b, Mapping):
-        raise TypeError(
-            "scores is a mapping and y_score_b is given as well: pass either a mapping of all"
-            " rankers, or two arrays."
+def _refuse_words(labels: Any, name: str) -> None:
+    if any_collection(labels) or (of_rows := array_of_labels(labels)).dtype.kind not in "OUS":
+        return
+    words = [label for label in of_rows.ravel().tolist() if isinstance(label, str)]
+    if words:
+        raise ValueError(
+            f"{name} holds words, as {min(words)!r}: pass labels of 0 and 1, or True and False,"
+            f" such as {name} == {max(words)!r}."
         )
-    return {"a": scores, "b": y_score_b}
 
 
 def _is_one_list(rows: dict[str, Any]) -> bool:
@@ -733,14 +623,9 @@ def _by_limits(
     """Compare rankers of one list by limits: without influence function, or labels in part."""
     if rows["weights"] == "sampling":
         refuse_sampling(measure)
-    if "design" not in rows:
-        if not measure.laws or next(iter(methods_of(measure).values())).explicit:
-            refuse_unknown(measure)
-        if not conditional:
-            raise ValueError(
-                f"conditional=False needs an influence function, which {measure.name} has not:"
-                " leave conditional out."
-            )
+    needs_method = "design" not in rows
+    if needs_method and (not measure.laws or next(iter(methods_of(measure).values())).explicit):
+        refuse_unknown(measure)
     columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
     evidences = check_lists(
         measure, rows["y_true"], list(scores.values()), conditional=conditional, **columns
@@ -758,7 +643,6 @@ def _by_resamples(
     contrasts: Contrasts,
     question: Question,
     conditional: bool,
-    n_resamples: int,
     rng: np.random.Generator,
 ) -> Comparison:
     if "resamples" not in measure.laws:
@@ -770,7 +654,7 @@ def _by_resamples(
     columns["conditional"] = conditional
     evidences = check_lists(measure, rows["y_true"], list(scores.values()), **columns)
     names = tuple(scores)
-    return resampled_comparison(evidences, names, contrasts, question, n_resamples, rng)
+    return resampled_comparison(evidences, names, contrasts, question, SWAPS, rng)
 
 
 def _of_bounds(
@@ -814,7 +698,7 @@ def _separate_rows(
     measure: Measure, scores: dict[str, Any], rows: dict[str, Any], conditional: bool
 ) -> tuple[JointEstimate, str]:
     """Joint estimate of rankers on separate rows, and its description."""
-    options = {"weights": rows.pop("weights"), "pos_label": rows.pop("pos_label")}
+    options = {"weights": rows.pop("weights")}
     columns: dict[str, dict[str, Any]] = {}
     for name, column in rows.items():
         if column is not None:
@@ -876,17 +760,10 @@ def _compare_pairs(
     contrasts: Contrasts,
     question: Question,
     method: str,
-    n_resamples: int,
     rng: np.random.Generator,
 ) -> Comparison:
     """Tests of pairs by another method, adjusted by Holm's."""
     _, matrix = contrasts
-    is_pair = (np.count_nonzero(matrix, axis=1) == 2) & (np.abs(matrix).max(axis=1) == 1.0)
-    if not is_pair.all():
-        raise ValueError(
-            f"method={method!r} compares pairs of rankers, but contrasts has other coefficients:"
-            " pass pairs of names, or leave method out."
-        )
     names = tuple(scores)
     ends = zip(matrix.argmax(axis=1), matrix.argmin(axis=1), strict=True)
     pairs = [(names[i], names[j]) for i, j in ends]
@@ -900,9 +777,9 @@ def _compare_pairs(
         )
     if one_list:
         _refuse_weights(rows["sample_weight"], "method='swap'")
-        options = (question, n_resamples, rng, rows["groups"], rows["pos_label"])
+        options = (question, rng, rows["groups"])
         return swap_tests(measure, rows["y_true"], scores, pairs, *options)
     alternative: Any = question.alternative
     samples = query_values_of(measure, scores=scores, **rows)
-    of_test = (method, alternative, question.level, n_resamples)
+    of_test = (method, alternative, question.level, EXCHANGES)
     return compare_samples(measure, samples, pairs, *of_test, rng)

@@ -274,9 +274,9 @@ def dimensions(y_true: Any, *, name: str = "y_true") -> int:
         ) from None
 
 
-def check_two_classes(y_true: Any, y_score: Any, pos_label: Any) -> ScoredLists:
+def check_two_classes(y_true: Any, y_score: Any) -> ScoredLists:
     y_true = _labels_of_one_list(y_true, "y_true")
-    data = check_scored_lists(y_true, y_score, LabelType("binary", pos_label))
+    data = check_scored_lists(y_true, y_score, LabelType("binary"))
     refuse_one_class(data)
     return data
 
@@ -410,15 +410,12 @@ def check_lists(
     conditional: bool = True,
     name: str = "y_true",
     design: Design = None,
-    proxy: Any = None,
 ) -> list[Evidence]:
     """Evidence of each of several rankers that scored the same rows of one list."""
     measure._check_arguments(sample_weight=sample_weight)
     partial = None
-    if design is not None or proxy is not None:
-        y_true, partial = check_partial_labels(
-            y_true, design, proxy, name, sample_weight=sample_weight
-        )
+    if design is not None:
+        y_true, partial = check_partial_labels(y_true, design, name, sample_weight=sample_weight)
     sampled = check_weight_meaning(weights, sample_weight)
     if sampled:
         refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=scores)

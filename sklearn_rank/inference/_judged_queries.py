@@ -119,7 +119,6 @@ class JudgedQueries:
         *,
         qid: Any,
         design: Design,
-        proxy: Any,
         sample_weight: Any = None,
         weights: Any = None,
         groups: Any = None,
@@ -131,7 +130,7 @@ class JudgedQueries:
                 " qid, the query id of each row."
             )
         others = {"sample_weight": sample_weight, "weights": weights}
-        filled, partial = check_partial_labels(y_true, design, proxy, qid=qid, **others)
+        filled, partial = check_partial_labels(y_true, design, qid=qid, **others)
         shape, names = np.shape(filled), list(scores)
         first = measure.lists(filled, scores[names[0]], qid=qid, pos_label=pos_label)
         lists = {name: first.scored_by(scores[name], shape) for name in names}

@@ -63,6 +63,10 @@ class LabelDesign:
         Rows that were chosen in batches, each by what the labels before it told: the design of
         each batch, and ``y_true`` after it. From the second on it is that of ``plan_labels(...,
         y_true=...)``, with probability 1 where a label was known before.
+    proxy : array-like of shape (n_samples,) or None, default=None
+        Predicted probability of each row to be positive, by a model that was not fitted on these
+        labels or out of fold. It makes intervals narrower where it is good, and costs no coverage
+        where it is not. Of a simple random sample of all rows ``strata`` is the same for all.
 
     Raises
     ------
@@ -72,7 +76,7 @@ class LabelDesign:
 
     See Also
     --------
-    metric_interval, compare : Take the design as ``design=``, and predictions as ``proxy=``.
+    metric_interval, compare : Take the design as ``design=``.
     sklearn_rank.plotting.IntervalsDisplay : Draws the intervals of several ``most_below``.
 
     Notes
@@ -140,6 +144,7 @@ class LabelDesign:
     most_below: float | None = None
     features: Any = None
     batches: Sequence[tuple[LabelDesign, Any]] | None = None
+    proxy: Any = None
 
     def __post_init__(self) -> None:
         ways = ("inclusion_probability", "strata", "review_top", "batches")
@@ -378,7 +383,7 @@ def random_rows(y_true: Any, design: Any, rng: np.random.Generator) -> IntArray:
     known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
     if not known.any():
         return np.empty(0, dtype=np.intp)
-    _, partial = check_partial_labels(y_true, design, None)
+    _, partial = check_partial_labels(y_true, design)
     if partial.unreachable.any() or partial.batches is not None:
         raise ValueError(
             "design must give each row a probability of a label above 0 that does not depend on"
@@ -458,7 +463,6 @@ def _shares(known: BoolArray, strata: IntArray) -> FloatArray:
 def check_partial_labels(
     y_true: Any,
     design: Design,
-    proxy: Any,
     name: str = "y_true",
     qid: Any = None,
     **others: Any,
@@ -470,6 +474,7 @@ def check_partial_labels(
     labels = ravelled(array_of_labels(y_true), name)
     known = ~are_missing(labels)
     n, most_below, at_cut, at_random, batches = len(labels), None, None, False, None
+    proxy: Any = None
     if not known.any():
         raise ValueError(f"{name} has no label at all: pass those that are known.")
     if isinstance(design, str) and design == "all":
@@ -477,7 +482,7 @@ def check_partial_labels(
     elif isinstance(design, LabelDesign):
         probability, batches = design._inclusion(known, qid)
         most_below, at_cut = design.most_below, design._at_cut(known)
-        at_random = design._is_estimated
+        at_random, proxy = design._is_estimated, design.proxy
     else:
         raise TypeError(
             f"design={shown(design)} must be a LabelDesign, such as LabelDesign(review_top=k,"

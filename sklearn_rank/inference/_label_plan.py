@@ -224,9 +224,8 @@ def plan_labels(
     if y_true is not None:
         known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
     if known.any():
-        design = LabelDesign(inclusion_probability=np.where(known, 1.0, 0.5))
-        columns = {"design": design, "proxy": proxy, "pos_label": pos_label}
-        evidences = check_lists(measure, y_true, rankers, **columns)
+        design = LabelDesign(np.where(known, 1.0, 0.5), proxy=proxy)
+        evidences = check_lists(measure, y_true, rankers, design=design, pos_label=pos_label)
         p = probabilities_of_labels(evidences)
         at = np.where(known, evidences[0].data.labels, p)
     elif proxy is None:

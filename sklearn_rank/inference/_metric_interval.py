@@ -37,7 +37,6 @@ def metric_interval(
     groups: Any = None,
     pos_label: Any = None,
     design: Design = None,
-    proxy: Any = None,
     conditional: bool = True,
     level: float = 0.95,
     method: str = "auto",
@@ -85,10 +84,6 @@ def metric_interval(
         sample of all rows. The target is then the value of this list with all labels, or with
         ``conditional=False`` the mean over lists of its population, and the method "score" or
         "bounds"; for queries it is the mean with all labels, and the method "t" or "bounds".
-    proxy : array-like of shape (n_samples,) or None, default=None
-        With ``design``, predicted probability of each row to be positive, by a model that was not
-        fitted on these labels or out of fold. It makes the interval narrower where it is good, and
-        costs no coverage where it is not.
     conditional : bool, default=True
         Whether the labels of one list are treated as fixed: a target that depends on the fraction
         of positives is then at that of this list. If False, or with ``weights="sampling"``, the
@@ -311,7 +306,7 @@ def metric_interval(
     level, n_resamples = check_level(level), check_resamples(n_resamples)
     rng, conditional = check_generator(random_state), check_flag("conditional", conditional)
     columns = {"y_true": y_true, "y_score": y_score, "qid": qid, "sample_weight": sample_weight}
-    columns |= {"groups": groups, "pos_label": pos_label, "design": design, "proxy": proxy}
+    columns |= {"groups": groups, "pos_label": pos_label, "design": design}
     if isinstance(measure, Accumulator):
         for name, column in columns.items():
             if column is not None:
@@ -328,7 +323,7 @@ def metric_interval(
         if columns[name] is None:
             raise TypeError(f"{name} is missing: pass it, or an Accumulator as the measure.")
     in_chunks = any_collection(y_true, y_score, qid, sample_weight, groups)
-    partial = design is not None or proxy is not None
+    partial = design is not None
     if partial:
         refuse_collections(IN_ROWS, y_true=y_true, y_score=y_score)
         y_true = array_of_labels(y_true)
@@ -339,7 +334,7 @@ def metric_interval(
         if partial:
             if method not in ("auto", "t", "bounds"):
                 raise ValueError(f"method={method!r} does not support design: leave method out.")
-            rows |= {"weights": weights, "qid": qid, "design": design, "proxy": proxy}
+            rows |= {"weights": weights, "qid": qid, "design": design}
             return JudgedQueries.of(measure, y_true, {"": y_score}, **rows).interval(level)
         samples = query_values_of(measure, y_true, {"": y_score}, qid=qid, weights=weights, **rows)
         return sample_interval(samples[""], level, method, n_resamples, rng)
@@ -353,7 +348,7 @@ def metric_interval(
         )
     if in_chunks and chosen.name == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
-    rows |= {"weights": weights, "conditional": conditional, "design": design, "proxy": proxy}
+    rows |= {"weights": weights, "conditional": conditional, "design": design}
     evidence = check_one_list(measure, y_true, y_score, **rows)
     return interval_of(evidence, level, chosen, n_resamples=n_resamples, rng=rng)
 

@@ -146,9 +146,8 @@ class Comparison(Printed):
     --------
     >>> from sklearn_rank.inference import compare
     >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
-    >>> found = compare(
-    ...     "auc", y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1]
-    ... )
+    >>> scores = {"a": [8, 7, 6, 3, 5, 4, 2, 1], "b": [8, 2, 6, 3, 5, 4, 7, 1]}
+    >>> found = compare("auc", y_true, scores)
     >>> found.conclusions
     ('no difference shown',)
     >>> print(found.interval)

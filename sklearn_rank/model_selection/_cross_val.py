@@ -179,7 +179,7 @@ def samples_of(
         raise ValueError("This requires y to be passed, but the target y is None.")
     partial = None
     if design is not None:
-        y, partial = check_partial_labels(array_of_labels(y), design, None, "y", qid=qid)
+        y, partial = check_partial_labels(array_of_labels(y), design, "y", qid=qid)
         _refuse_without_audit(partial)
     refuse_missing_labels(y)
     X, y = indexable(X, y)

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -405,7 +406,10 @@ def test_labels_known_in_part_have_the_limits_of_python(
     write_csv(files / "part.csv", columns)
     read = ("part.csv", *ONE_LIST[2:], "--pos-label", "yes", "--measure", "auc", *given)
     read += ("--proxy", "proxy") if with_proxy else ()
-    arguments = {"design": design, "proxy": proxy if with_proxy else None}
+    if with_proxy:
+        one_stratum = LabelDesign(strata=np.zeros(len(proxy)))
+        design = replace(one_stratum if design == "all" else design, proxy=proxy)
+    arguments = {"design": design}
     found = as_json(results, "evaluate", *read)
     for row in found["results"]:
         check_interval(row, metric_interval("auc", labels, columns[row["score"]], **arguments))

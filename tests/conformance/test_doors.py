@@ -80,7 +80,7 @@ def test_values_of_a_measure_are_the_same_at_every_door(measure):
             # In batches one id is that of the query of an update.
             assert by_batches(measure, **ids) == value
     assert metric_interval(measure, Y, SCORE, qid=QID).estimate == value
-    assert compare(measure, Y, SCORE, X[:, 1], qid=QID).values[0] == value
+    assert compare(measure, Y, {"a": SCORE, "b": X[:, 1]}, qid=QID).values[0] == value
 
 
 @pytest.mark.parametrize("measure", MEASURES[::4])

@@ -57,8 +57,6 @@ OTHERS = {
 IDS_OF = ("qid", "groups")
 # Of two samples: the groups of either.
 GROUPS = {"two_sample_rank_test": (np.arange(12) // 2, 10 + np.arange(9) // 2)}
-# Another form of what a parameter before it has.
-SECOND_FORMS = {("compare", "y_score_b")}
 
 
 def functions():
@@ -85,7 +83,7 @@ def arguments_of(function, leave_out=()):
     """One value for each array that the function takes, and for each parameter that it needs."""
     given = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if name in leave_out or (function.__name__, name) in SECOND_FORMS:
+        if name in leave_out:
             continue
         if name == "groups" and function.__name__ in GROUPS:
             given[name] = GROUPS[function.__name__]
@@ -107,11 +105,7 @@ every_function = pytest.mark.parametrize("function", functions().values(), ids=f
 
 def names_of(function, names=ARRAYS):
     """Those of the arrays that the function takes."""
-    return [
-        name
-        for name in inspect.signature(function).parameters
-        if name in names and (function.__name__, name) not in SECOND_FORMS
-    ]
+    return [name for name in inspect.signature(function).parameters if name in names]
 
 
 def as_column(values):
@@ -183,7 +177,7 @@ def test_what_is_no_array_of_ids_is_refused():
             if name == "groups" and function.__name__ in GROUPS:
                 ids, told = (ids, ids), r"pass \(groups_first, groups_second"
             if function is inference.compare and isinstance(ids, dict):
-                kind, told = TypeError, "pass paired=False, or one array"  # it has a meaning there
+                kind, told = TypeError, "pass y_true as a mapping too"  # it has a meaning there
             with pytest.raises(kind, match=rf"{name}[= ].*({told})"):
                 function(**{**arguments_of(function), name: ids})
 

@@ -84,10 +84,8 @@ CASES = {
         compare(
             "auc",
             POSITIVE,
-            SCORES["a"],
-            SCORES["b"],
+            {"a": SCORES["a"], "b": SCORES["b"]},
             groups=ids,
-            n_resamples=99,
             random_state=0,
             method="swap",
         )

@@ -32,7 +32,7 @@ def test_delongs_interval(case):
 
 @every_case
 def test_the_paired_test(case):
-    found = compare("auc", case["y"], case["a"], case["b"])
+    found = compare("auc", case["y"], {"a": case["a"], "b": case["b"]})
     assert found.estimate == pytest.approx(case["auc"] - case["auc_b"], rel=1e-12)
     auc, scores = get_measure("auc"), [case["a"], case["b"]]
     joint = joint_influence(measure_influence(auc, case["y"], scores)[0])

@@ -134,14 +134,10 @@ LISTS = {
     ),
     "roc_band": lambda d: roc_band(d["y"], d["a"]),
     "compare, unpaired": lambda d: compare(
-        "auc", {"a": d["y"], "b": d["y"]}, {"a": d["a"], "b": d["b"]}, paired=False
+        "auc", {"a": d["y"], "b": d["y"]}, {"a": d["a"], "b": d["b"]}
     ),
-    "compare, unpaired random labels": lambda d: compare(
-        Exponential(5.0),
-        {"a": d["y"], "b": d["y"]},
-        {"a": d["a"], "b": d["b"]},
-        paired=False,
-        conditional=False,
+    "compare, unpaired ranks": lambda d: compare(
+        Exponential(5.0), {"a": d["y"], "b": d["y"]}, {"a": d["a"], "b": d["b"]}
     ),
 }
 QUERIES = {
@@ -160,10 +156,15 @@ QUERIES = {
         get_measure("ap@5", undefined=0.0), d["y"], d["a"], qid=d["q"]
     ),
     "compare, randomization": lambda d: compare(
-        "ndcg@5", d["g"], d["a"], d["b"], qid=d["q"], random_state=0, method="randomization"
+        "ndcg@5",
+        d["g"],
+        {"a": d["a"], "b": d["b"]},
+        qid=d["q"],
+        random_state=0,
+        method="randomization",
     ),
     "compare, wilcoxon": lambda d: compare(
-        "success@1", d["y"], d["a"], d["b"], qid=d["q"], method="wilcoxon"
+        "success@1", d["y"], {"a": d["a"], "b": d["b"]}, qid=d["q"], method="wilcoxon"
     ),
     "compare, t": lambda d: compare(
         "ndcg@5", d["g"], {"a": d["a"], "b": d["b"]}, qid=d["q"], method="t"
@@ -175,10 +176,12 @@ ROWS = {
     "metric_interval, rank bootstrap": lambda d: metric_interval(
         Wilcoxon(), d["y"], d["a"], method="bootstrap"
     ),
-    "compare, one": lambda d: compare("auc", np.asarray(d["y"]), np.asarray(d["a"]), d["b"]),
-    "compare, swap": lambda d: compare("auc", d["y"], d["a"], d["b"], method="swap"),
+    "compare, one": lambda d: compare(
+        "auc", np.asarray(d["y"]), {"a": np.asarray(d["a"]), "b": d["b"]}
+    ),
+    "compare, swap": lambda d: compare("auc", d["y"], {"a": d["a"], "b": d["b"]}, method="swap"),
     "metric_interval, in part": lambda d: metric_interval("auc", d["y"], d["a"], design="all"),
-    "compare, in part": lambda d: compare("auc", d["y"], d["a"], d["b"], design="all"),
+    "compare, in part": lambda d: compare("auc", d["y"], {"a": d["a"], "b": d["b"]}, design="all"),
     "plan_labels": lambda d: inference.plan_labels("auc", d["a"], budget=3, y_true=d["y"]),
     "recall_certificate": lambda d: inference.recall_certificate(d["y"], design="all"),
     "batch_limits": lambda d: inference.batch_limits(d["y"], d["a"], d["b"]),
@@ -208,7 +211,6 @@ ROWS = {
         "auc",
         {"a": d["y"], "b": d["y"]},
         {"a": d["a"], "b": d["b"]},
-        paired=False,
         groups={"a": d["q"], "b": d["q"]},
     ),
     "groups alone": lambda d: metric_interval(

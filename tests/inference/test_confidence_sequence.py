@@ -255,9 +255,9 @@ def test_differences_of_one_list_are_those_of_paired_tests():
         b = a + rng.normal(size=60)
         parts.append((np.where(y, "yes", "no"), a, b))
         found = sequence.update(parts[-1][0], a, baseline_score=b)
-        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        labels, *joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
         level = level_at_all_times(0.95, 60 * look, 300)
-        test = compare("auc", *joined, pos_label="yes", level=level)
+        test = compare("auc", labels == "yes", dict(zip("ab", joined, strict=True)), level=level)
         np.testing.assert_allclose(
             [found.estimate, found.low, found.high], [test.estimate, test.low[0], test.high[0]]
         )

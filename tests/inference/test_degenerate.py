@@ -51,7 +51,7 @@ def test_plain_lists_have_no_certain_values(name):
         lambda: metric_interval("precision@top0.1", y, score),
     ]
     makes += [lambda: metric_interval(Wilcoxon(), y, score)]
-    makes += [lambda: compare("auc", y, score, -score, n_resamples=99, method="swap")]
+    makes += [lambda: compare("auc", y, {"a": score, "b": -score}, method="swap")]
     for measure in MEASURES:
         makes += [
             lambda m=measure: metric_interval(m, y, score),
@@ -59,7 +59,7 @@ def test_plain_lists_have_no_certain_values(name):
             lambda m=measure: metric_interval(Accumulator(m).update(y, score)),
         ]
         makes += [
-            lambda m=measure, b=other: compare(m, y, score, b)
+            lambda m=measure, b=other: compare(m, y, {"a": score, "b": b})
             for other in (score, -score, np.zeros(len(y)))
         ]
     results = [found for found in map(shown, makes) if found is not None]

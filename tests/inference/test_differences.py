@@ -55,7 +55,7 @@ def test_aucs_by_the_placements():
     y, scores = rankers(np.random.default_rng(1), 25, 35)
     components = [rank_inference.structural_components(y.tolist(), s.tolist()) for s in scores]
     expected, degrees = oracle.standard_error_of_aucs(components, [1.0, -1.0])
-    found = compare("auc", y, *scores)
+    found = compare("auc", y, dict(zip("ab", scores, strict=True)))
     assert found.difference_errors[0] == pytest.approx(expected)
     _, of_delong = rank_inference.delong(y.tolist(), *scores.tolist())
     assert of_delong < expected < 1.02 * of_delong
@@ -77,9 +77,19 @@ def test_rows_that_occur_more_than_once_and_rows_in_other_samples():
     weight = rng.integers(1, 4, 32)
     for measure in ("bedroc@20", "ap"):
         counted = compare(
-            measure, y, *scores, sample_weight=weight, weights="frequency", margin=0.1
+            measure,
+            y,
+            dict(zip("ab", scores, strict=True)),
+            sample_weight=weight,
+            weights="frequency",
+            margin=0.1,
         )
-        repeated = compare(measure, y.repeat(weight), *scores.repeat(weight, axis=1), margin=0.1)
+        repeated = compare(
+            measure,
+            y.repeat(weight),
+            dict(zip("ab", scores.repeat(weight, axis=1), strict=True)),
+            margin=0.1,
+        )
         for name in ("low", "high", "pvalues"):
             assert getattr(counted, name) == pytest.approx(getattr(repeated, name))
         of_each, _ = measure_influence(get_measure(measure), y, list(scores))
@@ -126,7 +136,7 @@ def test_limits_and_pvalues_agree():
 
 def test_the_limits_hold_a_difference_beyond_the_range_without_ties():
     y = np.repeat([1, 0], [10, 30])
-    found = compare("accuracy_loss@top0.1", y, -np.arange(40.0), np.zeros(40))
+    found = compare("accuracy_loss@top0.1", y, {"a": -np.arange(40.0), "b": np.zeros(40)})
     assert found.low[0] < found.differences[0] <= found.high[0]
 
 
@@ -139,7 +149,9 @@ def test_non_inferiority_keeps_its_level_where_few_items_tell_the_rankers_apart(
     students = 0
     for _ in range(400):
         y, scores = rankers(rng, 60, 60, tails=30.0)
-        rejected += compare(measure, y, *scores, margin=margin).pvalue <= 0.05
+        rejected += (
+            compare(measure, y, dict(zip("ab", scores, strict=True)), margin=margin).pvalue <= 0.05
+        )
         influences, _ = measure_influence(measure, y, list(scores))
         joint = joint_influence(influences)
         error = np.sqrt(CONTRAST @ joint.covariance @ CONTRAST)

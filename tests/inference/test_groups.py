@@ -78,13 +78,12 @@ def split(y, values):
 CALLS = {
     "metric_interval, auc": lambda y, a, b, g: metric_interval("auc", y, a, groups=g),
     "compare, swap": lambda y, a, b, g: compare(
-        "auc", y, a, b, groups=g, n_resamples=199, random_state=0, method="swap"
+        "auc", y, {"a": a, "b": b}, groups=g, random_state=0, method="swap"
     ),
     "compare, unpaired": lambda y, a, b, g: compare(
         "auc",
         {"a": y, "b": y},
         {"a": a, "b": b},
-        paired=False,
         groups=None if g is None else {"a": g, "b": g},
     ),
     "metric_interval, rank": lambda y, a, b, g: metric_interval(Exponential(4.0), y, a, groups=g),
@@ -118,7 +117,13 @@ CALLS = {
         FIRST, y, a, qid=np.arange(len(y)), groups=g
     ),
     "compare, randomization": lambda y, a, b, g: compare(
-        FIRST, y, a, b, qid=np.arange(len(y)), groups=g, random_state=0, method="randomization"
+        FIRST,
+        y,
+        {"a": a, "b": b},
+        qid=np.arange(len(y)),
+        groups=g,
+        random_state=0,
+        method="randomization",
     ),
     "compare, queries": lambda y, a, b, g: compare(
         FIRST, y, {"a": a, "b": b}, qid=np.arange(len(y)), groups=g, method="t"
@@ -214,7 +219,7 @@ def test_groups_that_are_none(name):
 def test_variance_by_the_regression_on_the_classes():
     for seed in range(6):
         y, (a, b), groups = sample(seed)
-        found = compare("auc", y, a, b, groups=groups)
+        found = compare("auc", y, {"a": a, "b": b}, groups=groups)
         moved = np.subtract(*(get_measure("auc").influence(y, x) for x in (a, b)))
         share = np.where(y == 1, y.mean(), 1 - y.mean())
         expected = oracle.robust_variance(moved * share, y, groups)
@@ -229,21 +234,21 @@ def test_variance_by_the_regression_on_the_classes():
 def test_a_group_for_each_row_is_no_group_but_for_the_quantile():
     y, (a, b), _ = sample(7)
     alone = np.arange(len(y))
-    found, expected = compare("auc", y, a, b, groups=alone), compare("auc", y, a, b)
+    found, expected = (
+        compare("auc", y, {"a": a, "b": b}, groups=alone),
+        compare("auc", y, {"a": a, "b": b}),
+    )
     assert found.statistic == pytest.approx(expected.statistic)
     apart = compare(
         "auc",
         {"a": y, "b": y},
         {"a": a, "b": b},
-        paired=False,
         groups={"a": alone, "b": alone + 1000},
     )
     assert apart.statistic == pytest.approx(
-        compare("auc", {"a": y, "b": y}, {"a": a, "b": b}, paired=False).statistic, rel=1e-3
+        compare("auc", {"a": y, "b": y}, {"a": a, "b": b}).statistic, rel=1e-3
     )
-    shared = compare(
-        "auc", {"a": y, "b": y}, {"a": a, "b": b}, paired=False, groups={"a": alone, "b": alone}
-    )
+    shared = compare("auc", {"a": y, "b": y}, {"a": a, "b": b}, groups={"a": alone, "b": alone})
     assert shared.statistic == pytest.approx(expected.statistic)
     for conditional in (True, False):
         measure = get_measure(linear_rank_score, phi=Exponential(3.0), normalize="mean")
@@ -251,14 +256,11 @@ def test_a_group_for_each_row_is_no_group_but_for_the_quantile():
         expected = metric_interval(measure, y, a, conditional=conditional)
         assert found.standard_error == pytest.approx(expected.standard_error)
         assert 1.0 < found.width / expected.width < 1.08
-        names = {"a": a, "b": b}
-        joint = compare(
-            "bedroc@5", y, names, conditional=conditional, groups=alone, random_state=0
-        )
-        plain = compare("bedroc@5", y, names, conditional=conditional, random_state=0)
-        np.testing.assert_allclose(joint.standard_errors, plain.standard_errors)
-        np.testing.assert_allclose(joint.difference_errors, plain.difference_errors)
-        assert joint.pvalue == pytest.approx(plain.pvalue, rel=1e-3)
+    joint = compare("bedroc@5", y, {"a": a, "b": b}, groups=alone)
+    plain = compare("bedroc@5", y, {"a": a, "b": b})
+    np.testing.assert_allclose(joint.standard_errors, plain.standard_errors)
+    np.testing.assert_allclose(joint.difference_errors, plain.difference_errors)
+    assert joint.pvalue == pytest.approx(plain.pvalue, rel=1e-3)
 
 
 def test_queries_of_two_samples_depend_through_the_groups_that_they_share():
@@ -266,13 +268,9 @@ def test_queries_of_two_samples_depend_through_the_groups_that_they_share():
     rows = {"a": np.arange(len(y)), "b": np.arange(len(y))}
     labels, scores = {"a": y, "b": y}, {"a": a, "b": b}
     paired = compare(FIRST, y, scores, qid=rows["a"], groups=groups)
-    shared = compare(
-        FIRST, labels, scores, qid=rows, groups={"a": groups, "b": groups}, paired=False
-    )
+    shared = compare(FIRST, labels, scores, qid=rows, groups={"a": groups, "b": groups})
     assert shared.difference_errors == pytest.approx(paired.difference_errors)
-    apart = compare(
-        FIRST, labels, scores, qid=rows, groups={"a": groups, "b": groups + 99}, paired=False
-    )
+    apart = compare(FIRST, labels, scores, qid=rows, groups={"a": groups, "b": groups + 99})
     # What the samples may lack is added.
     ratio = apart.difference_errors[0] / np.hypot(*paired.standard_errors)
     assert 1.0 <= ratio < 1.05
@@ -286,7 +284,7 @@ def test_means_of_queries_by_the_regression_on_a_constant():
     found = metric_interval(FIRST, y, a, qid=qid, groups=groups)
     assert found.standard_error == pytest.approx(expected)
     assert found.width == pytest.approx(2 * stdtrit(degrees, 0.975) * expected)
-    test = compare(FIRST, y, a, b, qid=qid, groups=groups, method="t")
+    test = compare(FIRST, y, {"a": a, "b": b}, qid=qid, groups=groups, method="t")
     error = oracle.robust_variance(a - b, np.zeros(len(y)), groups) ** 0.5
     assert test.statistic == pytest.approx((a - b).mean() / error)
     assert test.pvalue == pytest.approx(2 * stdtr(degrees, -abs(test.statistic)))
@@ -320,7 +318,7 @@ def test_degrees_of_freedom():
 def test_one_group_that_holds_a_class_is_no_certainty():
     y, score = np.repeat([1, 0], [6, 9]), np.arange(15)[::-1]
     groups = np.r_[np.zeros(6), np.repeat([1, 2, 3], 3)]
-    test = compare("auc", y, score, -score, groups=groups)
+    test = compare("auc", y, {"a": score, "b": -score}, groups=groups)
     assert test.pvalue > 0.05
     assert metric_interval(Wilcoxon(), y, score, groups=groups).low < 0.1
 
@@ -347,8 +345,7 @@ def test_exchanges_of_groups_by_listing():
                 found = compare(
                     FIRST,
                     zeros,
-                    values,
-                    zeros,
+                    {"a": values, "b": zeros},
                     qid=qid,
                     groups=groups,
                     method=method,
@@ -363,12 +360,14 @@ def test_the_interval_of_exchanges_holds_what_they_do_not_reject():
     values, zeros = rng.normal(size=len(groups)) + 0.4, np.zeros(len(groups))
     options = {"qid": np.arange(len(groups)), "groups": groups}
     found = compare(
-        FIRST, zeros, values, zeros, level=0.9, method="randomization", **options
+        FIRST, zeros, {"a": values, "b": zeros}, level=0.9, method="randomization", **options
     ).interval
     for shift in (found.low, found.high):
         for inside, side in ((True, 1e-6), (False, -1e-6)):
             moved = shift + side * np.sign(found.estimate - shift)
-            test = compare(FIRST, zeros, values - moved, zeros, method="randomization", **options)
+            test = compare(
+                FIRST, zeros, {"a": values - moved, "b": zeros}, method="randomization", **options
+            )
             assert (test.pvalue > 0.1 * (1 + 1e-9)) == inside
 
 
@@ -471,7 +470,7 @@ def test_groups_whose_sums_do_not_vary_have_no_t():
     values = np.tile([1.0, -1.0, 0.0], 4) + 1.0
     options = {"qid": np.arange(12), "groups": np.arange(12) // 3}
     with pytest.raises(ValueError, match="12 queries of 4 groups are 1, so the t"):
-        compare(FIRST, np.zeros(12), values, np.zeros(12), method="t", **options)
+        compare(FIRST, np.zeros(12), {"a": values, "b": np.zeros(12)}, method="t", **options)
 
 
 # -------------------------------------------------------------------------------- two-sample tests
@@ -535,11 +534,13 @@ def test_refusals_of_pairs(groups, message):
 def test_ids_of_any_kind():
     pandas = pytest.importorskip("pandas")
     y, (a, b), groups = sample(16)
-    expected = compare("auc", y, a, b, groups=groups)
+    expected = compare("auc", y, {"a": a, "b": b}, groups=groups)
     pair = two_sample_rank_test(*split(y, a), groups=split(y, groups))
     texts = np.array([f"user {i}" for i in range(12)])[groups]
     for ids in (texts, texts.astype(object), pandas.Series(texts).astype("category")):
-        assert compare("auc", y, a, b, groups=ids).pvalue == pytest.approx(expected.pvalue)
+        assert compare("auc", y, {"a": a, "b": b}, groups=ids).pvalue == pytest.approx(
+            expected.pvalue
+        )
         halves = (ids[y == 1], ids[y == 0])
         found = two_sample_rank_test(*split(y, a), groups=halves)
         assert found.pvalue == pytest.approx(pair.pvalue, rel=1e-12)
@@ -611,8 +612,8 @@ def test_level_of_dependent_rows():
         groups = np.repeat(np.arange(25), 8)
         y = np.repeat(np.arange(25) < 10, 8)
         a, b = (y + rng.normal(size=25)[groups] + rng.normal(size=200) for _ in range(2))
-        rejected[0] += compare("auc", y, a, b).pvalue <= 0.05
-        rejected[1] += compare("auc", y, a, b, groups=groups).pvalue <= 0.05
+        rejected[0] += compare("auc", y, {"a": a, "b": b}).pvalue <= 0.05
+        rejected[1] += compare("auc", y, {"a": a, "b": b}, groups=groups).pvalue <= 0.05
     assert rejected[0] > 50
     assert rejected[1] <= 10 + 3 * 3.1
 

@@ -49,7 +49,7 @@ def test_values_are_corrected_by_the_labels_that_were_drawn(name):
     rng, measure = np.random.default_rng(3), get_measure(name)
     y, champion, _, qid = queries(rng, 12, 6)
     y, design = judged(rng, y, champion, qid, 2, 0.5)
-    columns = {"qid": qid, "design": design, "proxy": None}
+    columns = {"qid": qid, "design": design}
     read = JudgedQueries.of(measure, y, {"a": champion}, **columns)
     q, weights = read._probabilities()
     found = np.array(
@@ -76,7 +76,7 @@ def test_limits_without_an_audit_are_the_extremes_over_all_labels(name, contrast
         found = metric_interval(name, y, champion, qid=qid, design=design)
         low, high = found.low, found.high
     else:
-        result = compare(name, y, champion, challenger, qid=qid, design=design)
+        result = compare(name, y, {"a": champion, "b": challenger}, qid=qid, design=design)
         low, high = result.low[0], result.high[0]
     lists = [(y[rows], (champion[rows], challenger[rows])) for rows in np.arange(20).reshape(4, 5)]
     expected = oracle.limits(measure, lists, contrast)
@@ -116,8 +116,8 @@ def test_without_unknown_labels_the_interval_is_that_of_the_values():
         found = metric_interval(name, y, challenger, qid=qid, groups=groups, design=design)
         np.testing.assert_allclose([found.low, found.high], [expected.low, expected.high])
         assert found.method == expected.method
-    expected = compare("ap", y, champion, challenger, qid=qid)
-    found = compare("ap", y, champion, challenger, qid=qid, design=design)
+    expected = compare("ap", y, {"a": champion, "b": challenger}, qid=qid)
+    found = compare("ap", y, {"a": champion, "b": challenger}, qid=qid, design=design)
     np.testing.assert_allclose(found.low, expected.low)
 
 
@@ -136,13 +136,14 @@ def test_reviews_and_audits_are_counted_by_query():
     assert sorted(set(weight)) == [0.0, 1.0, 4.0]
     by_hand = LabelDesign(np.where(weight == 1.0, 1.0, 0.25))
     first, second = (
-        compare("ndcg@5", y, champion, challenger, qid=qid, design=d) for d in (design, by_hand)
+        compare("ndcg@5", y, {"a": champion, "b": challenger}, qid=qid, design=d)
+        for d in (design, by_hand)
     )
     assert first.low == second.low
     rows = np.flatnonzero(qid == 7)
     y[rows[weight[rows] == 4.0][0]] = np.nan
     with pytest.raises(ValueError, match="In the query 7: audit=2, but 1 rows"):
-        compare("ndcg@5", y, champion, challenger, qid=qid, design=design)
+        compare("ndcg@5", y, {"a": champion, "b": challenger}, qid=qid, design=design)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")

@@ -8,7 +8,7 @@ from sklearn_rank.metrics import get_measure
 from tests.metrics.test_labels_in_part import NAMES
 from tests.oracles import label_bounds as oracle
 
-CONTRASTS = {"a - b": (1, -1, 0), "c - mean": (-0.5, -0.5, 1)}
+CONTRASTS = ((1, -1, 0), (1, 0, -1), (0, 1, -1))  # All pairs
 
 
 def reviewed_list(seed, most_below=None):
@@ -32,8 +32,8 @@ def test_limits_are_the_extremes_of_all_labellings(name, seed):
     expected = oracle.limits(measure, y, columns[:1])
     np.testing.assert_allclose([found.low, found.high], expected, atol=1e-12)
     assert (found.method, found.level) == ("bounds", 1.0)
-    found = compare(name, y, scores, contrasts=CONTRASTS, design=design)
-    for i, contrast in enumerate(CONTRASTS.values()):
+    found = compare(name, y, scores, design=design)
+    for i, contrast in enumerate(CONTRASTS):
         low, high = oracle.limits(measure, y, columns, contrast)
         if name == "ap":
             assert found.low[i] <= low + 1e-12
@@ -89,7 +89,7 @@ def test_a_comparison_says_what_the_labels_tell():
     assert found.differences == (-1.0, 0.0, -0.5)
     assert (found.low[2], found.high[2], found.level) == (-1.0, 0.0, 1.0)
     assert found["d - a"].conclusions == ("the labels do not tell",)
-    found = compare("precision@2", y, score, -score, design=design, margin=0.5)
+    found = compare("precision@2", y, {"a": score, "b": -score}, design=design, margin=0.5)
     assert found.conclusions == ("a not worse by 0.5 or more: shown; better: not shown",)
 
 
@@ -98,7 +98,7 @@ def test_no_ranker_is_better_by_a_rounding_error():
     design = LabelDesign(review_top=6, scores=score)
     for seed in range(40):
         other = np.r_[np.random.default_rng(seed).permutation(score[:6]), score[6:]]
-        found = compare("ndcg@8", y, score, other, design=design)
+        found = compare("ndcg@8", y, {"a": score, "b": other}, design=design)
         assert (found.low, found.high) == ((0.0,), (0.0,))
         assert found.conclusions == ("no difference shown",)
 
@@ -107,13 +107,16 @@ def test_no_ranker_is_better_by_a_rounding_error():
     ("arguments", "message"),
     [
         ({"method": "score"}, "which says that none of the rows not reviewed have labels"),
-        ({"proxy": np.full(6, 0.5)}, "proxy predicts labels of 4 rows of which no sample"),
+        (
+            {"design": LabelDesign(review_top=2, scores=-np.arange(6), proxy=np.full(6, 0.5))},
+            "proxy predicts labels of 4 rows of which no sample",
+        ),
         ({"design": LabelDesign(strata=[0, 0, 1, 1, 2, 2])}, "labels no row of the part of row 4"),
     ],
 )
 def test_what_needs_a_sample_is_refused(arguments, message):
     y, score = [1, 0, np.nan, np.nan, np.nan, np.nan], -np.arange(6.0)
-    y[2] = 1 if "design" in arguments else np.nan
+    y[2] = 1 if "part" in message else np.nan
     arguments = {"design": LabelDesign(review_top=2, scores=score)} | arguments
     with pytest.raises(ValueError, match=message):
         metric_interval("auc", y, score, **arguments)

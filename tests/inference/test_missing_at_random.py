@@ -1,5 +1,7 @@
 """Labels missing at random given features, with estimated probabilities."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -50,8 +52,8 @@ def test_the_values_of_rocvb_are_those_at_pseudo_labels(example):
             found = at("auc", y) + y @ negative / (2 * y.sum() * negative.sum())
         assert found == pytest.approx(area, abs=1e-6)
     # The score interval solves the equation of the last, the doubly robust estimator.
-    design = LabelDesign(inclusion_probability=of_known)
-    score = metric_interval("auc", label, test, design=design, proxy=of_label)
+    design = LabelDesign(inclusion_probability=of_known, proxy=of_label)
+    score = metric_interval("auc", label, test, design=design)
     assert score.estimate == pytest.approx(area, abs=0.2 * score.standard_error)
 
 
@@ -78,8 +80,8 @@ def test_intervals_cover_if_probabilities_or_the_proxy_are_right():
         right, wrong = estimated(score, features), estimated(features[:, 1])
         designs = {"probabilities": right, "proxy": wrong, "neither": wrong}
         for which, design in designs.items():
-            proxy = of_label if which == "proxy" else None
-            found = metric_interval("recall@100", labels, score, design=design, proxy=proxy)
+            design = replace(design, proxy=of_label if which == "proxy" else None)
+            found = metric_interval("recall@100", labels, score, design=design)
             covered[which] += truth in found
     # Intervals of level .95 fall below 33 of 40 with probability .0007.
     assert min(covered["probabilities"], covered["proxy"]) >= 33, covered

@@ -47,7 +47,7 @@ def test_intervals(measure, with_groups):
     for method in ("t", "bca"):
         y, score, _, groups = matrices()
         groups = groups if with_groups else None
-        options = {"method": method, "n_resamples": 999, "random_state": 0}
+        options = {"method": method, "random_state": 0}
         found = metric_interval(measure, y, score, **said_of(groups), **options)
         flat, rows = by_rows(y, score)
         assert found == metric_interval(
@@ -61,10 +61,19 @@ def test_tests_of_two(measure, with_groups):
     for method in ("randomization", "t", "wilcoxon"):
         y, *scores, groups = matrices(seed=1)
         groups = groups if with_groups else None
-        options = {"method": method, "n_resamples": 999, "random_state": 0}
-        found = compare(measure, y, *scores, **said_of(groups), **options)
+        options = {"method": method, "random_state": 0}
+        found = compare(
+            measure, y, dict(zip("ab", scores, strict=True)), **said_of(groups), **options
+        )
         flat, rows = by_rows(y, *scores)
-        by_id = compare(measure, *flat, qid=rows, **said_of(groups, rows), **options)
+        by_id = compare(
+            measure,
+            flat[0],
+            dict(zip("ab", flat[1:], strict=True)),
+            qid=rows,
+            **said_of(groups, rows),
+            **options,
+        )
         assert found == by_id
 
 
@@ -80,7 +89,7 @@ def many(seed=2):
 def test_tests_of_many(with_groups):
     y, systems, flat, scores, rows, groups = many()
     groups = groups if with_groups else None
-    options = {"n_resamples": 999, "random_state": 0}
+    options = {"random_state": 0}
     found = compare("tau_b", y, systems, **said_of(groups), **options, method="randomization")
     by_id = compare(
         "tau_b", flat, scores, qid=rows, **said_of(groups, rows), **options, method="randomization"
@@ -102,7 +111,7 @@ def test_a_missing_score_of_an_item_is_refused():
     y, first, second, _ = matrices(seed=3)
     second[4, 0] = np.nan
     with pytest.raises(ValueError, match="y_score is NaN at row 4, column 0"):
-        compare("tau_b", y, first, second, method="randomization")
+        compare("tau_b", y, {"a": first, "b": second}, method="randomization")
     y[7] = np.nan
     with pytest.raises(ValueError, match="NaN in all of row 7"):
         metric_interval("tau_b", y, first)

@@ -184,8 +184,8 @@ def pvalue_and_limits(found):
 @every_measure
 def test_increasing_maps_of_either_score_change_no_test(measure):
     for y, a, b in pairs():
-        found = pvalue_and_limits(compare(measure, y, a, b))
-        again = compare(measure, y, a * 2 + 1, np.exp(b / b.max()))
+        found = pvalue_and_limits(compare(measure, y, {"a": a, "b": b}))
+        again = compare(measure, y, {"a": a * 2 + 1, "b": np.exp(b / b.max())})
         np.testing.assert_allclose(pvalue_and_limits(again), found, atol=1e-12)
 
 
@@ -214,8 +214,8 @@ def test_the_interval_holds_0_where_the_test_does_not_reject(measure):
     for y, a, b in pairs(n_pairs=20):
         for level in (0.5, 0.8, 0.95):
             for found in (
-                compare(measure, y, a, b, level=level),
-                compare(measure, {"a": y, "b": y}, {"a": a, "b": b}, paired=False, level=level),
+                compare(measure, y, {"a": a, "b": b}, level=level),
+                compare(measure, {"a": y, "b": y}, {"a": a, "b": b}, level=level),
             ):
                 assert (0.0 in found.interval) == (found.pvalue > 1 - level)
 
@@ -223,9 +223,9 @@ def test_the_interval_holds_0_where_the_test_does_not_reject(measure):
 @every_measure
 def test_the_edge_of_the_interval_has_the_pvalue_of_its_level(measure):
     for y, a, b in pairs():
-        pvalue = compare(measure, y, a, b).pvalue
+        pvalue = compare(measure, y, {"a": a, "b": b}).pvalue
         if pvalue > 0.01:
-            at_edge = compare(measure, y, a, b, level=1 - pvalue).interval
+            at_edge = compare(measure, y, {"a": a, "b": b}, level=1 - pvalue).interval
             assert min(abs(at_edge.low), abs(at_edge.high)) == pytest.approx(0.0, abs=1e-12)
 
 
@@ -233,7 +233,7 @@ def test_the_edge_of_the_interval_has_the_pvalue_of_its_level(measure):
 def test_equal_scorers_have_difference_0_and_p_1(measure):
     for y, score in lists():
         for other in (score, 5 * score):
-            found = compare(measure, y, score, other)
+            found = compare(measure, y, {"a": score, "b": other})
             assert (found.estimate, found.statistic, found.pvalue) == (0.0, 0.0, 1.0)
             assert found.interval.low == -found.interval.high < 0.0
 
@@ -242,8 +242,8 @@ def test_equal_scorers_have_difference_0_and_p_1(measure):
 def test_the_same_items_say_more_than_different_ones(measure):
     for y, a, b in pairs():
         paired, unpaired = (
-            compare(measure, y, a, b),
-            compare(measure, {"a": y, "b": y}, {"a": a, "b": b}, paired=False),
+            compare(measure, y, {"a": a, "b": b}),
+            compare(measure, {"a": y, "b": y}, {"a": a, "b": b}),
         )
         assert paired.estimate == pytest.approx(unpaired.estimate)
         assert paired.interval.width < unpaired.interval.width
@@ -305,7 +305,7 @@ def test_the_band_holds_the_empirical_curve_and_the_interval_of_no_level_is_wide
         partial(max_fpr=0.4),
         at_top("influence"),
         roc_band,
-        lambda y, s: compare("auc", y, s, s),
+        lambda y, s: compare("auc", y, {"a": s, "b": s}),
     ],
 )
 def test_one_list_with_both_classes(function):

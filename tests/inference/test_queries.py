@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_rank.inference import Comparison, compare, metric_interval
+from sklearn_rank.inference import Comparison, _compare, compare, metric_interval
 from sklearn_rank.inference._limits import (
     FlippedSubsets,
     bca_levels,
@@ -44,7 +44,9 @@ def interval_of(values, **options):
 def test_of(differences, **options):
     n = len(differences)
     options = {"method": "randomization", **options}
-    return compare(FIRST, np.zeros(n), differences, np.zeros(n), qid=np.arange(n), **options)
+    return compare(
+        FIRST, np.zeros(n), {"a": differences, "b": np.zeros(n)}, qid=np.arange(n), **options
+    )
 
 
 test_of.__test__ = False
@@ -151,7 +153,7 @@ def test_exact_test_is_scipys(alternative):
         n_resamples=2000,
         alternative=alternative,
     )
-    found = test_of(d, alternative=alternative, n_resamples=2000)
+    found = test_of(d, alternative=alternative)
     assert found.method == "exact randomization"
     assert found.pvalue == expected.pvalue
     assert found.statistic == pytest.approx(expected.statistic, rel=1e-14)
@@ -159,7 +161,7 @@ def test_exact_test_is_scipys(alternative):
 
 def test_random_test_is_near_scipys():
     d = np.random.default_rng(5).exponential(size=40) - 0.7
-    found = test_of(d, n_resamples=50_000, random_state=0)
+    found = test_of(d, random_state=0)
     expected = stats.permutation_test(
         (d, np.zeros(40)),
         lambda a, b, axis: np.mean(a - b, axis=axis),
@@ -176,7 +178,7 @@ def test_random_test_is_near_scipys():
 def test_interval_agrees_with_the_test(n):
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        found = test_of(rng.normal(size=n) + 0.5, n_resamples=999, random_state=seed)
+        found = test_of(rng.normal(size=n) + 0.5, random_state=seed)
         assert (0 in found.interval) == (found.pvalue > 0.05)
         assert found.estimate in found.interval
 
@@ -281,12 +283,13 @@ def test_rows_in_any_order_and_words_as_ids():
     y, (good, fair), qid = graded()
     order = np.random.default_rng(0).permutation(len(y))
     words = np.array([f"query {q:03d}" for q in qid])
-    expected = compare("ap", y > 1, good, fair, qid=qid, random_state=0, method="randomization")
+    expected = compare(
+        "ap", y > 1, {"a": good, "b": fair}, qid=qid, random_state=0, method="randomization"
+    )
     found = compare(
         "ap",
         (y > 1)[order],
-        good[order],
-        fair[order],
+        {"a": good[order], "b": fair[order]},
         qid=words[order],
         random_state=0,
         method="randomization",
@@ -316,13 +319,14 @@ def test_undefined_queries_count_as_the_measure_says():
         assert found.estimate == pytest.approx(sample.mean(), rel=1e-14)
         assert found.standard_error == pytest.approx(stats.sem(sample), rel=1e-12)
     with pytest.warns(UndefinedMetricWarning) as caught:
-        found = compare("auc", y, good, fair, qid=qid, random_state=0, method="randomization")
+        found = compare(
+            "auc", y, {"a": good, "b": fair}, qid=qid, random_state=0, method="randomization"
+        )
     assert len(caught) == 1
     kept = compare(
         "auc",
         y[defined],
-        good[defined],
-        fair[defined],
+        {"a": good[defined], "b": fair[defined]},
         qid=qid[defined],
         random_state=0,
         method="randomization",
@@ -345,8 +349,7 @@ def test_few_queries_have_no_shift_to_reject():
     found = compare(
         "ndcg",
         np.eye(4),
-        np.eye(4),
-        np.arange(4.0) * np.ones((4, 1)),
+        {"a": np.eye(4), "b": np.arange(4.0) * np.ones((4, 1))},
         qid=None,
         method="randomization",
     )
@@ -379,7 +382,7 @@ def test_equal_values_up_to_rounding_are_equal():
 def test_the_same_system_twice(method):
     y, (good, _), qid = graded()
     with pytest.warns(UserWarning, match="variance cannot be estimated"):
-        found = compare("ndcg@3", y, good, good, qid=qid, method=method)
+        found = compare("ndcg@3", y, {"a": good, "b": good}, qid=qid, method=method)
     assert (found.pvalue, found.estimate) == (1.0, 0.0)
     assert found.interval.low == -found.interval.high < 0
 
@@ -392,7 +395,7 @@ def test_differences_by_rounding_are_none():
 
     measure = make_measure(shaken, kind="graded", range=(0.0, 1.0))
     with pytest.warns(UserWarning, match="variance cannot be estimated"):
-        found = compare(measure, y, good, good - 100, qid=qid, method="wilcoxon")
+        found = compare(measure, y, {"a": good, "b": good - 100}, qid=qid, method="wilcoxon")
     assert found.pvalue == 1.0
 
 
@@ -447,7 +450,7 @@ def test_many_are_the_pairs_with_holm(method):
     pvalues = []
     for (a, b), one in zip(("ab", "ac", "bc"), map(found.__getitem__, found), strict=True):
         options = {"qid": qid, "method": method, "level": 1 - 0.05 / 3}
-        alone = compare("ndcg@5", y, systems[a], systems[b], **options)
+        alone = compare("ndcg@5", y, {"a": systems[a], "b": systems[b]}, **options)
         pvalues.append(alone.pvalue)
         assert (one.low, one.high, one.statistics) == (alone.low, alone.high, alone.statistics)
         assert one.estimate == pytest.approx(means[a] - means[b], abs=1e-14)
@@ -473,9 +476,11 @@ def test_baseline_and_table():
 def test_seeds():
     y, (good, fair), qid = graded()
     for seed in (3, np.int64(3)):
-        first = compare("ndcg", y, good, fair, qid=qid, random_state=seed, method="randomization")
+        first = compare(
+            "ndcg", y, {"a": good, "b": fair}, qid=qid, random_state=seed, method="randomization"
+        )
         assert first == compare(
-            "ndcg", y, good, fair, qid=qid, random_state=3, method="randomization"
+            "ndcg", y, {"a": good, "b": fair}, qid=qid, random_state=3, method="randomization"
         )
     first = interval_of([1.0, 2.0, 5.0], method="bca", random_state=np.random.RandomState(0))
     again = interval_of([1.0, 2.0, 5.0], method="bca", random_state=np.random.RandomState(0))
@@ -539,7 +544,13 @@ def test_infinite_values_are_refused():
 def test_systems_defined_on_different_queries_are_refused():
     positive = make_measure(lambda y, s: s[0] if s[0] > 0 else np.nan, name="p", kind="graded")
     with pytest.raises(ValueError, match="defined for the query 1 with the scores of one"):
-        compare(positive, [0, 0, 0], [1, 2, 3], [1, -1, 2], qid=[0, 1, 2], method="randomization")
+        compare(
+            positive,
+            [0, 0, 0],
+            {"a": [1, 2, 3], "b": [1, -1, 2]},
+            qid=[0, 1, 2],
+            method="randomization",
+        )
 
 
 @pytest.mark.parametrize(
@@ -567,8 +578,7 @@ def test_average_precision_keeps_whole_weights():
     found = compare(
         average_precision_score,
         y > 0,
-        good,
-        fair,
+        {"a": good, "b": fair},
         qid=qid,
         sample_weight=weight,
         weights="frequency",
@@ -578,8 +588,7 @@ def test_average_precision_keeps_whole_weights():
     again = compare(
         "ap",
         (y > 0)[rows],
-        good[rows],
-        fair[rows],
+        {"a": good[rows], "b": fair[rows]},
         qid=qid[rows],
         random_state=0,
         method="randomization",
@@ -602,12 +611,13 @@ def symmetric(rng, n, repetitions):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [8, 12, 30])
-def test_randomization_keeps_its_size_under_symmetry(n):
+def test_randomization_keeps_its_size_under_symmetry(n, monkeypatch):
+    monkeypatch.setattr(_compare, "EXCHANGES", 1000)
     rng = np.random.default_rng(n)
     samples = symmetric(rng, n, 2000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        results = [test_of(d, n_resamples=1000, random_state=rng) for d in samples]
+        results = [test_of(d, random_state=rng) for d in samples]
     for alpha in (0.05, 0.2):
         rejected = np.mean([result.pvalue <= alpha for result in results])
         assert rejected < alpha + 4 * np.sqrt(alpha * (1 - alpha) / 2000)
@@ -618,13 +628,11 @@ def test_randomization_keeps_its_size_under_symmetry(n):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["randomization", "t"])
-def test_size_for_skewed_differences_is_right_in_the_limit(method):
+def test_size_for_skewed_differences_is_right_in_the_limit(method, monkeypatch):
+    monkeypatch.setattr(_compare, "EXCHANGES", 500)
     rng = np.random.default_rng(0)
     for n, slack in ((30, 0.045), (200, 0.02)):
-        results = [
-            test_of(d, method=method, n_resamples=500, random_state=rng)
-            for d in skewed(rng, n, 1000)
-        ]
+        results = [test_of(d, method=method, random_state=rng) for d in skewed(rng, n, 1000)]
         assert abs(np.mean([r.pvalue <= 0.05 for r in results]) - 0.05) < slack
 
 

@@ -48,7 +48,13 @@ def interval(measure, **ids):
 
 
 def comparison(measure, **ids):
-    return compare(measure, labels_of(measure), *rows()[2:], random_state=0, **ids)
+    return compare(
+        measure,
+        labels_of(measure),
+        dict(zip("ab", rows()[2:], strict=True)),
+        random_state=0,
+        **ids,
+    )
 
 
 def size(measure, **ids):

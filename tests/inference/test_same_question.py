@@ -49,10 +49,10 @@ def test_the_pages_count_the_measures_that_have_intervals_and_comparisons():
         a, b = noise + labels
         calls = {
             "intervals": lambda n=name, t=labels, a=a: metric_interval(n, t, a),
-            "comparisons": lambda n=name, t=labels, a=a, b=b: compare(n, t, a, b),
+            "comparisons": lambda n=name, t=labels, a=a, b=b: compare(n, t, {"a": a, "b": b}),
             "over queries": lambda n=name, t=labels, a=a, b=b: (
                 metric_interval(n, t, a, qid=qid),
-                compare(n, t, a, b, qid=qid),
+                compare(n, t, {"a": a, "b": b}, qid=qid),
             ),
         }
         for kind, call in calls.items():
@@ -75,8 +75,8 @@ def doors_of_queries(measure):
     total = Accumulator(measure).update(Y, A, qid=QID)
     options = {"cv": split, "measure": measure}
     yield metric_interval(measure, Y, A, qid=QID).estimate, 0
-    yield compare(measure, Y, A, B, qid=QID).values[0], 0
-    yield compare(measure, Y, A, B, qid=QID, method="t").values[0], 0
+    yield compare(measure, Y, {"a": A, "b": B}, qid=QID).values[0], 0
+    yield compare(measure, Y, {"a": A, "b": B}, qid=QID, method="t").values[0], 0
     yield metric_interval(total).estimate, 0
     yield ConfidenceSequence(measure).update(Y, A, qid=QID).estimate, 0
     yield get_scorer(measure)(Column().fit(X, Y), X, Y, qid=QID), 0

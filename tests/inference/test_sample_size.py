@@ -134,7 +134,7 @@ def test_simulated_power_of_paired_aucs():
         noise = rng.normal(size=(2, plan.n))
         second = noise[0] + y * sqrt(2) * norm.ppf(0.7)
         first = 0.6 * noise[0] + 0.8 * noise[1] + y * sqrt(2) * norm.ppf(0.8)
-        rejected += compare("auc", y, first, second).pvalue < 0.05
+        rejected += compare("auc", y, {"a": first, "b": second}).pvalue < 0.05
     assert rejected / 150 == pytest.approx(0.8, abs=0.1)
 
 

@@ -81,10 +81,10 @@ QID = np.arange(len(Y)) % 40
 CALLS = {
     "one list": lambda **said: metric_interval("auc", Y, SCORE, **said),
     "queries": lambda **said: metric_interval("auc", Y, SCORE, qid=QID, **said),
-    "compare": lambda **said: compare("auc", Y, SCORE, OLD, **said),
-    "compare queries": lambda **said: compare("auc", Y, SCORE, OLD, qid=QID, **said),
+    "compare": lambda **said: compare("auc", Y, {"a": SCORE, "b": OLD}, **said),
+    "compare queries": lambda **said: compare("auc", Y, {"a": SCORE, "b": OLD}, qid=QID, **said),
     "randomization": lambda **said: compare(
-        "auc", Y, SCORE, OLD, qid=QID, method="randomization", **said
+        "auc", Y, {"a": SCORE, "b": OLD}, qid=QID, method="randomization", **said
     ),
 }
 
@@ -110,9 +110,11 @@ def test_compare_with_frequencies_is_that_of_repeated_rows(grouped):
         weight, groups = rng.integers(0, 4, 80), rng.integers(0, 20, 80)
         rows = np.repeat(np.arange(80), weight)
         more = {"groups": groups} if grouped else {}
-        found = compare(measure, y, a, b, sample_weight=weight, weights="frequency", **more)
+        found = compare(
+            measure, y, {"a": a, "b": b}, sample_weight=weight, weights="frequency", **more
+        )
         more = {"groups": groups[rows]} if grouped else {}
-        same = compare(measure, y[rows], a[rows], b[rows], **more)
+        same = compare(measure, y[rows], {"a": a[rows], "b": b[rows]}, **more)
         np.testing.assert_allclose(
             [*found.values, *found.low, *found.high, *found.pvalues],
             [*same.values, *same.low, *same.high, *same.pvalues],
@@ -144,7 +146,7 @@ def test_the_variance_is_that_of_the_jackknife(name, value):
     # The interval adds half a row at either end in both classes.
     assert found.standard_error**2 == pytest.approx(expected, rel=0.15)
     # The difference of two scorers adds none.
-    joint = compare(name, y, score, -score, sample_weight=weight, weights="sampling")
+    joint = compare(name, y, {"a": score, "b": -score}, sample_weight=weight, weights="sampling")
     other = oracle.jackknife_variance(
         lambda y, s, w: value(y, s, w) - value(y, -s, w), y, score, weight
     )
@@ -224,8 +226,10 @@ def test_rows_of_groups_are_drawn_together():
 def test_rows_of_weight_0_were_not_drawn():
     weight = np.where(np.arange(len(Y)) % 5 == 0, 0.0, WEIGHT)
     some, said = weight > 0, {"weights": "sampling"}
-    found = compare("auc", Y, SCORE, OLD, sample_weight=weight, **said)
-    same = compare("auc", Y[some], SCORE[some], OLD[some], sample_weight=weight[some], **said)
+    found = compare("auc", Y, {"a": SCORE, "b": OLD}, sample_weight=weight, **said)
+    same = compare(
+        "auc", Y[some], {"a": SCORE[some], "b": OLD[some]}, sample_weight=weight[some], **said
+    )
     assert found.low == same.low
 
 
@@ -239,7 +243,9 @@ def test_few_items_that_carry_the_weight_are_refused_with_their_number():
     for call in (
         lambda: metric_interval("auc", y, score, sample_weight=few, weights="sampling"),
         lambda: metric_interval("auc", y, score, sample_weight=few, weights="sampling"),
-        lambda: compare("auc", y, score, -score, sample_weight=few, weights="sampling"),
+        lambda: compare(
+            "auc", y, {"a": score, "b": -score}, sample_weight=few, weights="sampling"
+        ),
     ):
         with pytest.raises(ValueError, match=r"The 60 positives are worth 3\.\d drawn"):
             call()
@@ -264,7 +270,7 @@ def test_methods_for_equal_probabilities_are_refused():
         lambda: metric_interval("bedroc@20", Y, SCORE, method="bootstrap", **said),
         lambda: metric_interval("precision@top0.1", Y, SCORE, method="exact", **said),
         lambda: metric_interval("auc", Y, SCORE, method="mcdiarmid", **said),
-        lambda: compare("auc", Y, SCORE, OLD, method="swap", **said),
+        lambda: compare("auc", Y, {"a": SCORE, "b": OLD}, method="swap", **said),
     ):
         with pytest.raises(ValueError, match=r"does not support|not supported"):
             call()
@@ -292,8 +298,8 @@ def test_queries_drawn_with_unequal_probabilities():
     expected = oracle.jackknife_variance(oracle.mean, values, by_query)
     assert found.standard_error**2 == pytest.approx(expected, rel=0.02)
     other = get_measure("ndcg@5")(y, b, qid=qid, average=None)
-    tested = compare("ndcg@5", y, a, b, method="t", **said)
-    joint = compare("ndcg@5", y, a, b, **said)
+    tested = compare("ndcg@5", y, {"a": a, "b": b}, method="t", **said)
+    joint = compare("ndcg@5", y, {"a": a, "b": b}, **said)
     for result in (tested, joint):
         assert result.estimate == pytest.approx(oracle.mean(values - other, by_query))
         variance = oracle.jackknife_variance(oracle.mean, values - other, by_query)
@@ -316,7 +322,7 @@ def test_weights_of_queries_that_mean_nothing_are_refused():
         with pytest.raises(ValueError, match="queries of equal probability"):
             metric_interval("ndcg", y, a, sample_weight=weight, method=method, **said)
     with pytest.raises(ValueError, match=r"queries of equal probability.*method='t'"):
-        compare("ndcg", y, a, b, sample_weight=weight, method="randomization", **said)
+        compare("ndcg", y, {"a": a, "b": b}, sample_weight=weight, method="randomization", **said)
 
 
 # --------------------------------------------------------------------------------- coverage

@@ -138,12 +138,12 @@ def test_which_interval_a_test_has(method):
     rng = np.random.default_rng(1)
     y, a, qid = rows((rng.random(30) < 0.7) * 1)
     b = rows((rng.random(30) < 0.4) * 1)[1]
-    found = compare("precision@1", y, a, b, qid=qid, method=method, random_state=0)
+    found = compare("precision@1", y, {"a": a, "b": b}, qid=qid, method=method, random_state=0)
     assert ("tango" in found.interval.method) == (method != "t")
     assert found.interval.low < found.estimate < found.interval.high
-    graded = compare("rr", y, a, b, qid=qid, method=method, random_state=0)
+    graded = compare("rr", y, {"a": a, "b": b}, qid=qid, method=method, random_state=0)
     assert "tango" not in graded.interval.method or set(np.unique(a)) <= {0.0, 2.0}
     grouped = compare(
-        "precision@1", y, a, b, qid=qid, groups=qid // 3, method=method, random_state=0
+        "precision@1", y, {"a": a, "b": b}, qid=qid, groups=qid // 3, method=method, random_state=0
     )
     assert grouped.interval.low < grouped.estimate < grouped.interval.high

@@ -12,7 +12,7 @@ from tests.oracles import rank_inference as oracle
 
 
 def swap_test(y_true, a, b, measure="auc", **options):
-    return compare(measure, y_true, a, b, method="swap", **options)
+    return compare(measure, y_true, {"a": a, "b": b}, method="swap", **options)
 
 
 def lists(rng, n=9, levels=100):
@@ -44,16 +44,16 @@ def test_it_draws_from_all_exchanges(alternative):
         for swapped in product((False, True), repeat=len(y_true)):
             drawn.append(statistic(y_true, *np.where(swapped, ranks[::-1], ranks)))
         exact = np.mean(sign(np.array(drawn)) >= sign(np.array(observed)) - 1e-9)
-        found = swap_test(y_true, a, b, alternative=alternative, n_resamples=999, random_state=1)
+        found = swap_test(y_true, a, b, alternative=alternative, random_state=1)
         # The influence of Wilcoxon's statistic between worst and best is that of the AUC.
         assert found.pvalue == pytest.approx(exact, abs=0.06)
         assert found.statistic == pytest.approx(observed, rel=1e-9)
-        assert found.estimate == pytest.approx(compare("auc", y_true, a, b).estimate)
+        assert found.estimate == pytest.approx(compare("auc", y_true, {"a": a, "b": b}).estimate)
 
 
 def test_scales_do_not_matter_and_sides_mirror():
     y_true, a, b = lists(np.random.default_rng(1), 30)
-    options = {"n_resamples": 99, "random_state": 3}
+    options = {"random_state": 3}
     one = swap_test(y_true, a, b, **options)
     assert one == swap_test(y_true, np.exp(a / 50.0), b * 7 - 2, **options)
     other = swap_test(y_true, b, a, **options)
@@ -66,11 +66,11 @@ def test_groups_change_places_together():
     rng = np.random.default_rng(2)
     y_true, a, b = lists(rng, 8)
     group = np.array(["x", "y"])[np.arange(8) % 2]
-    found = swap_test(y_true, a, b, groups=group, n_resamples=999, random_state=0)
+    found = swap_test(y_true, a, b, groups=group, random_state=0)
     # Two groups: four exchanges, in pairs of the same size.
     assert found.pvalue == pytest.approx(0.5, abs=0.06) or found.pvalue == 1.0
-    alone = swap_test(y_true, a, b, groups=np.arange(8), n_resamples=99, random_state=0)
-    rows = swap_test(y_true, a, b, n_resamples=99, random_state=0)
+    alone = swap_test(y_true, a, b, groups=np.arange(8), random_state=0)
+    rows = swap_test(y_true, a, b, random_state=0)
     assert (alone.pvalue, alone.statistic) == (rows.pvalue, rows.statistic)
 
 
@@ -79,14 +79,14 @@ def test_clear_differences_are_found(measure):
     rng = np.random.default_rng(3)
     y_true = np.arange(60) < 30
     good, bad = rng.normal(size=60) + 3 * y_true, rng.normal(size=60)
-    found = swap_test(y_true, good, bad, measure=measure, n_resamples=199, random_state=0)
+    found = swap_test(y_true, good, bad, measure=measure, random_state=0)
     assert found.pvalue <= 0.05
     assert found.method == "swaps"
     assert np.isnan([found.low[0], found.high[0]]).all()
     with pytest.raises(ValueError, match="method='swaps' gives no interval"):
         _ = found.interval
     perfect = np.arange(60)[::-1]
-    worst = swap_test(y_true, perfect, -perfect, n_resamples=199, random_state=0)
+    worst = swap_test(y_true, perfect, -perfect, random_state=0)
     assert np.isfinite(worst.pvalue)
     assert worst.pvalue <= 0.05
 
@@ -95,7 +95,6 @@ def test_clear_differences_are_found(measure):
     ("arguments", "message"),
     [
         ({"alternative": "both"}, "alternative='both'"),
-        ({"n_resamples": 10}, "n_resamples=10"),
         ({"groups": [1, 1, 1, 1]}, "one group only"),
         ({"measure": "rr"}, "no influence function"),
     ],
@@ -113,8 +112,8 @@ def test_level_near_a_perfect_order():
     for _ in range(n_samples):
         common = rng.normal(size=60) * 0.9**0.5 + norm.ppf(0.98) * 2**0.5 * y_true
         a, b = common + rng.normal(size=(2, 60)) * 0.1**0.5
-        rejected[0] += compare("auc", y_true, a, b).pvalue <= 0.05
-        found = swap_test(y_true, a, b, n_resamples=99, random_state=rng)
+        rejected[0] += compare("auc", y_true, {"a": a, "b": b}).pvalue <= 0.05
+        found = swap_test(y_true, a, b, random_state=rng)
         rejected[1] += found.pvalue <= 0.05
     assert rejected[0] < rejected[1]
     assert rejected[1] / n_samples <= 0.05 + 3 * (0.05 * 0.95 / n_samples) ** 0.5
