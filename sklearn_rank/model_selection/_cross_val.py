@@ -41,6 +41,7 @@ from ..inference._shared import (
     JointEstimate,
     Question,
     array_of_labels,
+    check_fitted_proxy,
     check_groups,
     check_labels_in_part,
     check_partial_labels,
@@ -180,6 +181,7 @@ def samples_of(
     partial = None
     if design is not None:
         y, partial = check_partial_labels(array_of_labels(y), design, "y", qid=qid)
+        check_fitted_proxy(y, partial)
         _refuse_without_audit(partial)
     refuse_missing_labels(y)
     X, y = indexable(X, y)

@@ -254,7 +254,7 @@ def test_a_design_is_described_in_one_way(arguments, message):
 
 
 def test_comparisons_of_other_kinds_take_no_design():
-    with pytest.raises(ValueError, match="leave out method and paired"):
+    with pytest.raises(ValueError, match="leave out method, and pass one array"):
         compare("auc", Y, {"a": SCORE, "b": -SCORE}, design="all", method="swap")
 
 
