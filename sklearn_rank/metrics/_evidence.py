@@ -84,10 +84,6 @@ class PartialLabels:
         return replace(self, **of_rows)
 
 
-# Rows, with repetitions, of which an array is made.
-MOST_ROWS = 10**9
-
-
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """One list and its groups, for intervals and comparisons of a measure.
@@ -153,12 +149,7 @@ class Evidence:
         data, groups = self.data, self.groups
         if data.weight is None:
             return self
-        if data.weight.sum() > MOST_ROWS:
-            raise ValueError(
-                f"sample_weight sums to {data.weight.sum():g} items, each of which is written down"
-                f" here, at most {MOST_ROWS:g}: pass weights='sampling' if they are no counts, or"
-                " divide them."
-            )
+        check_n_places(float(data.weight.sum()))
         rows = np.repeat(np.arange(len(data.score)), data.weight.astype(np.intp))
         repeated = _single_list(data.labels[rows], data.score[rows])
         groups = None if groups is None else groups.only(rows)

@@ -7,7 +7,8 @@ see ``_ranges`` for which measures this is exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -31,6 +32,7 @@ from ._ranges import (
     is_additive,
     join_columns,
     merge_tied,
+    need_ranges,
     refined,
     sample_of,
 )
@@ -128,10 +130,8 @@ class KeptValues:
     def join(cls, runs: Sequence[KeptValues]) -> tuple[KeptValues, IntArray]:
         """Values of all queries by ascending id, and where each was in the runs."""
         ids = np.concatenate(_same_type(*(run.ids for run in runs)))
-        try:
+        with _comparing_ids():
             order = np.argsort(ids, kind="stable")
-        except TypeError:
-            raise ValueError(_MIXED_IDS) from None
         values, weight = np.concatenate([run.values for run in runs])[order], None
         if any(run.query_weight is not None for run in runs):
             weight = np.concatenate([_query_weight(run.query_weight, len(run)) for run in runs])
@@ -141,12 +141,10 @@ class KeptValues:
     def shared_with(self, other: KeptValues) -> Any:
         """Find a query that is in both. Its id; None if there is none."""
         few, many = sorted(_same_type(self.ids, other.ids), key=len)
-        try:
+        with _comparing_ids():
             if few[0] > many[-1] or few[-1] < many[0]:
                 return None
             place = np.minimum(np.searchsorted(many, few), len(many) - 1)
-        except TypeError:
-            raise ValueError(_MIXED_IDS) from None
         in_both = few[many[place] == few]
         return in_both[:1].tolist()[0] if len(in_both) else None
 
@@ -164,7 +162,14 @@ class KeptValues:
         return measure._combine(self.values, lists, average, return_qid)
 
 
-_MIXED_IDS = "qid has ids of different types: make them all numbers or all strings."
+@contextmanager
+def _comparing_ids() -> Iterator[None]:
+    try:
+        yield
+    except TypeError:
+        raise ValueError(
+            "qid has ids of different types: make them all numbers or all strings."
+        ) from None
 
 
 def _same_type(*ids: AnyArray) -> list[AnyArray]:
@@ -331,10 +336,6 @@ def check_all_weights(lists: Lists, measure: Any) -> None:
 
 T = TypeVar("T")
 
-# Rows of one list that are evaluated in one memory.
-FEW_ROWS = 2**21
-# A grade of its own for each row leaves a list with tied ranges as long as the full one.
-MOST_LABELS = 64
 # Rows of a table that one machine may hold, where there are no ranges.
 MOST_ROWS = 2**28
 
@@ -549,8 +550,7 @@ class ListOfChunks:
     @property
     def in_ranges(self) -> bool:
         """Whether there are so many rows that they are cut into ranges of scores."""
-        labels = np.concatenate([sample.labels for sample in self.samples])
-        return self.n_rows > FEW_ROWS and len(np.unique(labels)) <= MOST_LABELS
+        return need_ranges(self.samples)
 
     def in_one_memory(
         self, measure: Any, function: Callable[..., Any] | None = None, *arguments: Any

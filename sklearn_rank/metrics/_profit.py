@@ -12,7 +12,7 @@ from .._typing import FloatArray
 from .._validation import check_number, check_position, check_vector, shown
 from ._conventions import NamedNumber, position, share
 from ._influence import ClassInfluence, local_ranks
-from ._measure import Measure, checked, without_function
+from ._measure import ROUNDING, Measure, checked, without_function
 from ._top import check_top, masses_of_tops
 
 
@@ -141,8 +141,7 @@ class ValueRecallAtKMeasure(_OfAmounts):
         factor = min(self.k / n, 1.0) / mean
         recall = top.estimate * factor
         values = recall + factor * (top.values - top.estimate) - recall * (gains / mean - 1.0)
-        if self.k >= n or np.ptp(gains) == 0.0:
-            # The order counts nothing; what is left is rounding.
+        if np.ptp(values) <= ROUNDING:  # the order counts nothing
             values = np.full(len(values), recall)
         return ClassInfluence(
             recall, values, None, None, (0.0, 1.0), label_slope=0.0, counts=lists.weight

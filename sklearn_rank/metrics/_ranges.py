@@ -182,8 +182,6 @@ def join_columns(parts: Sequence[ScoredLists]) -> tuple[AnyArray, AnyArray, Any]
 
 # A range is not divided further where it holds no larger share of the rows.
 SMALLEST_SHARE = 1 / 64
-# Ranges whose best and worst order differ by no more than rounding need no order.
-ROUNDING = 1e-15
 
 
 def is_additive(measure: Any) -> bool:
@@ -229,8 +227,8 @@ class Cells(NamedTuple):
             if not mixed[start:stop].any():
                 continue
             low, high = self.extremes(measure, mixed, slice(start, stop))
-            # Lists without a value have none in any order.
-            if not abs(high - low) > ROUNDING * max(abs(low), abs(high)):
+            # Lists without a value have none in any order; others may differ by rounding.
+            if not abs(high - low) > 4 * np.spacing(max(abs(low), abs(high))):
                 continue
             if stop - start == 1 or n_rows[start:stop].sum() <= least:
                 is_open[start:stop] = mixed[start:stop]
@@ -244,13 +242,18 @@ class Cells(NamedTuple):
 
 # ------------------------------------------------------------------------------------- the plan
 
-# Scores of each class and table that are looked at.
-N_SAMPLES = 512
 # Cells that are opened or not, each of about as many rows; numbers of ranges fit into a byte.
 N_CELLS = 256
-# Rows of a range that is evaluated at once, if there are no fewer ranges than for some workers.
-ROWS_OF_RANGE = 2**22
-FEWEST_RANGES = 8
+# Rows that are evaluated at once: those of a range, or of a list that needs no ranges.
+ROWS_OF_RANGE = 2**21
+
+
+def need_ranges(samples: Sequence[ScoreTable]) -> bool:
+    """Whether there are so many rows that they are cut into ranges of scores."""
+    n_rows = sum(float(sample.sizes[0]) for sample in samples)
+    labels = np.concatenate([sample.labels for sample in samples])
+    # A grade of its own for each row leaves a list with tied ranges as long as the full one.
+    return n_rows > ROWS_OF_RANGE and len(np.unique(labels)) <= N_CELLS // 4
 
 
 def sample_of(table: ScoreTable) -> ScoreTable:
@@ -260,7 +263,7 @@ def sample_of(table: ScoreTable) -> ScoreTable:
     rows, weight = [], []
     for of_class in map(np.flatnonzero, classes):
         n = len(of_class)
-        m = min(n, N_SAMPLES)
+        m = min(n, 2 * N_CELLS)
         rows.append(of_class[(np.arange(m) * n) // max(m, 1)])
         weight.append(np.full(m, n / max(m, 1)))
     return replace(table.rows_at(np.concatenate(rows)), weight=np.concatenate(weight))
@@ -291,7 +294,7 @@ class Plan(NamedTuple):
     def ranges(self) -> tuple[AnyArray, BoolArray, AnyArray]:
         """Edges of the ranges of opened cells and of others, which are opened, range of cells."""
         upto = np.cumsum(np.where(self.opened, self.n_rows, 0.0))
-        place = upto // min(ROWS_OF_RANGE, max(upto[-1] / FEWEST_RANGES, 1.0))
+        place = upto // ROWS_OF_RANGE
         new = self.opened[1:] != self.opened[:-1]
         new |= self.opened[1:] & (place[1:] != place[:-1])
         number = np.append(0, np.cumsum(new))

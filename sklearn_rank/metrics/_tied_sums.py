@@ -24,7 +24,14 @@ import numpy as np
 from scipy.special import expi, expit, log_expit, ndtri, xlogy
 
 from .._lists import Lists, ScoredLists
-from .._order import TiedBlocks, near_whole, ragged_ranges, sorted_descending, tied_blocks
+from .._order import (
+    MOST_PLACES,
+    TiedBlocks,
+    near_whole,
+    ragged_ranges,
+    sorted_descending,
+    tied_blocks,
+)
 from .._typing import BoolArray, FloatArray, IntArray
 
 # Positions before this one, and runs of at most so many, are added one by one.
@@ -465,8 +472,6 @@ def _with_grade(before: FloatArray, total: int, chance: float, number: int) -> F
     return after
 
 
-# Positions whose discounts are laid out as an array; weights on a larger scale are no counts.
-MOST_POSITIONS = 10**7
 # Sums of gains up to here, and of gains down to its inverse, neither overflow nor lose digits.
 USUAL_GAIN = 1e150
 
@@ -621,10 +626,10 @@ def _weighted_sums(
         sums += (end - last) * (length - last - 1.0) - (begin - first) * (length - first - 1.0)
     else:
         counted = np.ceil(last)
-        if (total := counted.sum()) > MOST_POSITIONS:
+        if (total := counted.sum()) > MOST_PLACES:
             raise ValueError(
                 f"The lists have {total:g} positions to evaluate the discount at, more than the"
-                f" limit of {MOST_POSITIONS:g}: pass k, or weights of a smaller scale."
+                f" limit of {MOST_PLACES:g}: pass k, or weights of a smaller scale."
             )
         sums = _laid_out_sums(discount, lengths, counted.astype(np.int64), end, blocks)
     return _list_sums(gain * sums, blocks.first)

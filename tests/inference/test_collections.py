@@ -363,8 +363,7 @@ def test_inverse_probabilities_belong_to_rows_in_memory():
 
 @pytest.fixture
 def _in_ranges(monkeypatch):
-    monkeypatch.setattr(_of_collections, "FEW_ROWS", 10)
-    monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 12)
+    monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 10)
 
 
 @pytest.mark.usefixtures("_in_ranges")

@@ -30,9 +30,8 @@ def _in_this_thread():
 @pytest.fixture
 def few_rows(monkeypatch):
     """Tables of more than a few rows are cut into ranges, by samples that say little."""
-    monkeypatch.setattr(_of_collections, "FEW_ROWS", 5)
     monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 8)
-    monkeypatch.setattr(_ranges, "N_SAMPLES", 7)
+    monkeypatch.setattr(_ranges, "N_CELLS", 16)
 
 
 # One of the measures whose chunks are read, and whose ranges are combined, in the same way.
@@ -391,7 +390,7 @@ def test_what_needs_all_rows_refuses_collections(monkeypatch):
     with pytest.raises(ValueError, match=r"order of tied rows.* y_true\.compute\(\)"):
         metrics.average_precision_score(y_true, y_score, convention="trec_eval")
     monkeypatch.setattr(_of_collections, "MOST_ROWS", 10)
-    monkeypatch.setattr(_of_collections, "FEW_ROWS", 5)
+    monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 5)
     with pytest.raises(ValueError, match=r"needs all \d+ distinct rows in memory"):
         metrics.tau_b_score(y_true, y_score)
     with pytest.raises(ValueError, match="return_qid=True needs qid"):

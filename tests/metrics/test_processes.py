@@ -13,7 +13,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank.metrics import (
-    _of_collections,
     _ranges,
     average_precision_score,
     get_scorer,
@@ -34,7 +33,6 @@ Y, S, Q = (da.from_array(one, chunks=CHUNK) for one in (LABEL, SCORE, QID))
 
 @pytest.fixture
 def in_ranges(monkeypatch):
-    monkeypatch.setattr(_of_collections, "FEW_ROWS", 1000)
     monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 5000)
 
 
