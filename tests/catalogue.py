@@ -645,7 +645,7 @@ BIPARTITE_RANKERS = [
     RankBoostRanker(20, weak_ranker="linear", learning_rate=0.5),
     RankBoostRanker(5, weak_ranker=DecisionTreeClassifier(max_depth=2), random_state=0),
     TopPushRanker(0.8, C=10.0),
-    TopPushRanker(5, loss="hinge", C=100.0),
+    TopPushRanker(0.7, loss="hinge", C=100.0),
     TopPushRanker(0.8, loss="logistic"),
     RankStatisticRanker(n_init=2, n_folds=2, random_state=0),
     RankStatisticRanker("bedroc@20", kernel="rbf"),
