@@ -536,11 +536,14 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if not self._in_batch and goals:
             place, impossible = self._choose(cutoffs, goals)
             self.threshold_ = inf if place is None else float(cutoffs.threshold[place])
+        promises = [f"{goal.text} on new rows" for goal in goals if self.threshold_ < inf]
+        if self._in_batch:
+            promises = [f"{goals[0].text} of the rows that are flagged in a batch"]
         n_flagged = 0 if place is None else int(cutoffs.n_flagged[place])
         n_found = 0 if place is None else int(cutoffs.n_pos[place])
         self.report_ = ThresholdReport(
             rule=self._rule(),
-            promises=tuple(self._promises(goals, flags_nothing=self.threshold_ == inf)),
+            promises=tuple(promises),
             level=self.level,
             threshold=self.threshold_,
             n_flagged=n_flagged,
@@ -711,18 +714,11 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             rule = "Flags the first rows of a batch"
         else:
             rule = "Flags nothing" if self.threshold_ > 0.0 else "Flags all rows"
-        return rule if self.capacity is None else f"{rule}, at most {self._capacity}"
-
-    @property
-    def _capacity(self) -> str:
+        if self.capacity is None:
+            return rule
         rows = is_whole(self.capacity)
         most = f"{self.capacity:,} rows" if rows else f"{100 * self.capacity:g} %"
-        return f"{most} of a batch"
-
-    def _promises(self, goals: list[Goal], *, flags_nothing: bool) -> list[str]:
-        if self._in_batch:
-            return [f"{goals[0].text} of the rows that are flagged in a batch"]
-        return [] if flags_nothing else [f"{goal.text} on new rows" for goal in goals]
+        return f"{rule}, at most {most} of a batch"
 
     def _theorem(self, goals: list[Goal], groups: Groups | None) -> str:
         if self._in_batch:
