@@ -26,7 +26,6 @@ from ._design import (
 from ._linear import (
     LabelProblem,
     LinearProblem,
-    LinearSolution,
     OnePart,
     Parts,
     Quadratic,
