@@ -26,9 +26,11 @@ def text_of(lengths, n_features=4, first=1, seed=0):
     return "".join(lines)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("rows_per_file", [1, 7, 20, 10**6])
-@pytest.mark.parametrize("group_rows", [5, 8, 16, 100])
+@pytest.mark.parametrize(
+    ("group_rows", "rows_per_file", "dtype"),
+    [(5, 1, np.float32), (8, 7, np.float64), (16, 20, np.float32), (100, 10**6, np.float64),
+     (5, 10**6, np.float64), (100, 7, np.float32)],
+)  # fmt: skip
 def test_round_trip_and_whole_queries(tmp_path, monkeypatch, group_rows, rows_per_file, dtype):
     monkeypatch.setattr(_letor, "GROUP_ROWS", group_rows)
     monkeypatch.setattr(_svmlight, "ROWS", 4)
