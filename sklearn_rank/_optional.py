@@ -57,9 +57,9 @@ def lightgbm_aliases(lightgbm: Any) -> dict[str, list[str]]:
 
 # Nanoseconds of NumPy from which on compiled code pays, if a solver repeats them about a hundred
 # times: loading numba and compiling take seconds, and the compiled loop is three times faster.
-WORTH = 10e6
+BREAK_EVEN = 10e6
 
 
 def compiling_pays(nanoseconds: float) -> bool:
     """Whether to take compiled code in place of NumPy; never without numba."""
-    return nanoseconds >= WORTH and is_installed("numba")
+    return nanoseconds >= BREAK_EVEN and is_installed("numba")

@@ -39,7 +39,7 @@ warnings.simplefilter("error")
 import numpy as np
 import sklearn_rank
 from sklearn_rank import _optional
-_optional.WORTH = 0.0
+_optional.BREAK_EVEN = 0.0
 X = np.random.default_rng(0).normal(size=(20, 2))
 ranker = sklearn_rank.AccuracyAtTopRanker(tau=0.2).fit(X, X[:, 0] > 0.3)
 print(ranker.dual_gap_ <= 1e-6)
@@ -144,7 +144,7 @@ import scipy.sparse as sp
 from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank import _optional
 from sklearn_rank._solvers import _pivots
-_optional.WORTH = _pivots.MOST_DENSE_ENTRIES = 0
+_optional.BREAK_EVEN = _pivots.MOST_DENSE_ENTRIES = 0
 X = np.random.default_rng(0).normal(size=(70, 3))
 y = X[:, 0] > 0.3
 for rows in (X, sp.csr_array(X)):

@@ -36,7 +36,7 @@ def everything(loss, weighted, spread):
 def test_all_ways_agree(loss, weighted, spread, monkeypatch):
     ways = []
     for worth, item in ((0.0, 1e300), (np.inf, 1e300), (0.0, 0.0), (np.inf, 0.0)):
-        monkeypatch.setattr(_optional, "WORTH", worth)
+        monkeypatch.setattr(_optional, "BREAK_EVEN", worth)
         monkeypatch.setattr(_pair_sums, "ITEM", item)
         monkeypatch.setattr(_pair_sums, "CELL", min(item, 1.0))
         ways.append(list(everything(loss, weighted, spread)))
@@ -65,7 +65,7 @@ import sys
 sys.modules["numba"] = None
 import numpy as np
 from sklearn_rank import OrderPreservingRanker, _optional
-_optional.WORTH = 0.0
+_optional.BREAK_EVEN = 0.0
 X, qid = np.random.default_rng(0).normal(size=(60, 3)), np.repeat(np.arange(6), 10)
 y = np.digitize(X[:, 0], [-0.5, 0.5])
 for loss in ("pairwise_logistic", "pairwise_squared"):

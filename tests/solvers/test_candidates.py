@@ -63,7 +63,7 @@ def test_one_solve_serves_every_top_as_a_solve_of_its_own(form, selection):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_the_weights_of_candidates_are_those_that_were_solved_for(form, monkeypatch):
     # By compiled loops, to the bit.
-    monkeypatch.setattr(_optional, "WORTH", 0.0)
+    monkeypatch.setattr(_optional, "BREAK_EVEN", 0.0)
     problem, *_ = problem_of(form)
     solutions = solve_candidates(problem, [(problem.mass, 5.0)])
     assert (solutions.all_coefs is None) == sp.issparse(form(np.eye(2)))

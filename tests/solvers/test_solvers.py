@@ -30,7 +30,7 @@ WORTH = {"arrays": np.inf, "compiled": 0.0}
 @pytest.fixture(params=["arrays", compiled, "cvxpy"])
 def solver(request, monkeypatch):
     """Each way to solve the problems, by the name of its solver."""
-    monkeypatch.setattr(_optional, "WORTH", WORTH.get(request.param, np.inf))
+    monkeypatch.setattr(_optional, "BREAK_EVEN", WORTH.get(request.param, np.inf))
     return "cvxpy" if request.param == "cvxpy" else "newton"
 
 
@@ -143,7 +143,7 @@ def test_the_solvers_agree_to_their_certificates():
 def test_a_pivot_is_solved_alone_as_in_company(container, way, monkeypatch):
     # Each problem starts from nothing: neither block nor order leaves a trace, of array operations
     # but for the rounding of products of matrices.
-    monkeypatch.setattr(_optional, "WORTH", WORTH[way])
+    monkeypatch.setattr(_optional, "BREAK_EVEN", WORTH[way])
     X, y = rows(7, 50, 18)
     problem = make(container(X), y)
     together = solve_pivots_newton(problem, problem.pivots)
@@ -175,7 +175,7 @@ def test_an_impossible_tolerance_ends(solver):
 @pytest.mark.slow
 @ways
 def test_a_solve_that_fails_returns_the_best_that_it_met(way, monkeypatch):
-    monkeypatch.setattr(_optional, "WORTH", WORTH[way])
+    monkeypatch.setattr(_optional, "BREAK_EVEN", WORTH[way])
     # At this cost and these unscaled features the tolerance is beyond float64: the iteration may
     # go astray, but not what it returns.
     rng = np.random.default_rng(2327)
@@ -280,7 +280,7 @@ def test_the_choice_among_blocks_is_the_choice_among_all():
 
 @ways
 def test_overflow_is_refused(way, monkeypatch):
-    monkeypatch.setattr(_optional, "WORTH", WORTH[way])
+    monkeypatch.setattr(_optional, "BREAK_EVEN", WORTH[way])
     X, y = rows(13, 10, 2)
     with pytest.raises(ValueError, match="The scores overflow: the features are too large"):
         solve(make(1e200 * X, y))

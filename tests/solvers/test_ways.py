@@ -29,7 +29,7 @@ def make(kind, n, d, C):
 
 
 def solve(kind, n, d, C, monkeypatch, worth):
-    monkeypatch.setattr(_optional, "WORTH", worth)
+    monkeypatch.setattr(_optional, "BREAK_EVEN", worth)
     problem = make(kind, n, d, C)
     assert problem.is_compiled == (worth == 0)
     return solve_pivots_newton(problem, problem.pivots[:64], tol=TOL)
@@ -71,7 +71,7 @@ def test_a_ranker_does_not_depend_on_the_way(container, selection, monkeypatch):
     X, y = rows("normal", 150, 4)
     found = []
     for worth in (np.inf, 0.0):
-        monkeypatch.setattr(_optional, "WORTH", worth)
+        monkeypatch.setattr(_optional, "BREAK_EVEN", worth)
         ranker = AccuracyAtTopRanker(tau=0.1, C=0.1, selection=selection, tol=1e-9)
         found.append(ranker.fit(container(X), y))
     one, two = found
