@@ -793,7 +793,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         scores = np.asarray(ranking_scores(self.estimator_, X, self.pos_label_))
         return self._limits(scores, max(self._n_rows(len(scores)), 1))
 
-    def guarantees(self, X: Any = None) -> dict[str, FloatArray]:
+    def guarantees(self, X: Any = None) -> dict[str, AnyArray]:
         """Compute what could be promised of each number of flagged rows, beside what is seen.
 
         Parameters
@@ -826,7 +826,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             name = goals[0].name
             return {"n_flagged": limits.k, name: seen, f"{name} guaranteed": least}
         cutoffs, delta = self._cutoffs, (1.0 - self.level) / len(goals)
-        table = {"n_flagged": cutoffs.n_flagged}
+        table: dict[str, AnyArray] = {"n_flagged": cutoffs.n_flagged}
         for goal in goals:
             table[goal.name] = cutoffs.observed(goal)
             table[f"{goal.name} guaranteed"] = cutoffs.guaranteed(goal, delta)
