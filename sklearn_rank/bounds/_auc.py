@@ -57,8 +57,6 @@ from ._bound import (
 FiniteMethod: TypeAlias = Literal["mcdiarmid", "hoeffding", "kl", "chebyshev"]
 FINITE_METHODS = ("mcdiarmid", "hoeffding", "kl", "chebyshev")
 
-LOG_2 = log(2.0)
-
 AVERAGING = "Hoeffding (1963), Section 5b, min(n_pos, n_neg) independent pairs"
 SOURCES = {
     "hoeffding": AVERAGING,
@@ -74,7 +72,7 @@ def finite_width(
     fewer = min(n_pos, n_neg)
     if fewer == 0:
         return 1.0
-    log_inverse = (LOG_2 if side == "both" else 0.0) - log_delta
+    log_inverse = (log(2.0) if side == "both" else 0.0) - log_delta
     if method == "chebyshev":
         # (auc - A)^2 <= A (1 - A) c, with 1 / delta - 1 on one side by Cantelli's inequality.
         log_inverse = -log_delta
@@ -103,7 +101,7 @@ def finite_log_probability(
 ) -> float:
     """Logarithm of the probability that the AUC of one function deviates by ``epsilon``."""
     fewer = min(n_pos, n_neg)
-    log_sides = LOG_2 if side == "both" else 0.0
+    log_sides = log(2.0) if side == "both" else 0.0
     if fewer == 0:
         return 0.0
     if method == "mcdiarmid":
@@ -139,9 +137,9 @@ def finite_sample_size(
             return inf
         return float(ceil(n_functions / (4.0 * delta * fewer * epsilon**2)))
     share = prevalence * (1.0 - prevalence) if method == "mcdiarmid" else fewer
-    if log(LOG_2 + log_over) - log(2.0) - log(share) - 2.0 * log(epsilon) > LARGEST_LOG:
+    if log(log(2.0) + log_over) - log(2.0) - log(share) - 2.0 * log(epsilon) > LARGEST_LOG:
         return inf
-    return float(ceil((LOG_2 + log_over) / (2.0 * share * epsilon**2)))
+    return float(ceil((log(2.0) + log_over) / (2.0 * share * epsilon**2)))
 
 
 def _log_chernoff(mean: float, value: float, n: int) -> float:
@@ -152,7 +150,6 @@ def _log_chernoff(mean: float, value: float, n: int) -> float:
 
 
 Kind: TypeAlias = Literal["linear", "polynomial"]
-KINDS = ("linear", "polynomial")
 
 # The smaller of degree and number of features: the number of monomials is a product of so many.
 MOST_FACTORS = 1000
@@ -203,7 +200,7 @@ class FunctionClass:
     degree: int | None = None
 
     def __post_init__(self) -> None:
-        check_choice("kind", self.kind, KINDS)
+        check_choice("kind", self.kind, ("linear", "polynomial"))
         object.__setattr__(self, "n_features", check_count("n_features", self.n_features))
         if self.kind == "polynomial":
             if self.degree is None:
@@ -225,8 +222,6 @@ class FunctionClass:
         degree = 1 if self.degree is None else self.degree
         return comb(self.n_features + degree, degree) - 1
 
-
-LOG_3 = log(3.0)
 
 # Up to this many rows and columns matrices are counted exactly; beyond, they are bounded.
 MOST_COUNTED = 300
@@ -312,7 +307,7 @@ def _surjections(n: int) -> list[int]:
 def _log_matrices(n_pos: int, n_neg: int, ties: bool, most: float) -> float:
     """Bound the logarithm of the number of matrices; anything if it exceeds ``most``."""
     # A column of any entries, repeated.
-    if max(n_pos, n_neg) * (LOG_3 if ties else LOG_2) >= most:
+    if max(n_pos, n_neg) * (log(3.0) if ties else log(2.0)) >= most:
         return inf
     if n_pos + n_neg <= MOST_COUNTED:
         return log(rank_matrix_count(int(n_pos), int(n_neg), ties))
@@ -323,7 +318,7 @@ def _log_insertions(n_pos: int, n_neg: int, ties: bool) -> float:
     """Order the fewer points, with ties in at most ``m! / ln(2)^m`` ways; insert all others."""
     fewer, more = min(n_pos, n_neg), max(n_pos, n_neg)
     if ties:
-        return lgamma(fewer + 1.0) - fewer * log(LOG_2) + more * log(2.0 * fewer + 1.0)
+        return lgamma(fewer + 1.0) - fewer * log(log(2.0)) + more * log(2.0 * fewer + 1.0)
     return lgamma(fewer + 1.0) + more * log(fewer + 1.0)
 
 
@@ -352,16 +347,16 @@ def _log_cauchy(m: int, n: int, ties: bool) -> float:
 def log_patterns_of_paper(n: int, dimension: int) -> float:
     """Sign patterns on n points by Agarwal et al., ``(2 e n / d)^d``, or ``3^n`` where n < d."""
     if n < dimension:
-        return n * LOG_3
-    return dimension * (LOG_2 + 1.0 + log(n) - log(dimension))
+        return n * log(3.0)
+    return dimension * (log(2.0) + 1.0 + log(n) - log(dimension))
 
 
 def log_binomial_sum(n: int, upto: int) -> float:
     """Logarithm of ``sum_{i<upto} binom(n, i)``; of more than a million terms a bound of it."""
     if upto > n:
-        return n * LOG_2
+        return n * log(2.0)
     if upto > MOST_TERMS:
-        return _log_entropy_bound(n, upto - 1, LOG_2)
+        return _log_entropy_bound(n, upto - 1, log(2.0))
     return float(logsumexp(_log_binomials(n, upto)))
 
 
@@ -373,18 +368,18 @@ def log_faces(n: int, dimension: int) -> float:
     in general position.
     """
     if dimension >= n:
-        return n * LOG_3
+        return n * log(3.0)
     if dimension > MOST_TERMS:
-        return 3.0 * LOG_2 + _log_entropy_bound(n - 1, dimension - 1, LOG_3)
+        return 3.0 * log(2.0) + _log_entropy_bound(n - 1, dimension - 1, log(3.0))
     i = np.arange(dimension)
-    constants = np.where((dimension - i) % 2, 1, 2) * LOG_2
-    terms = _log_binomials(n - 1, dimension) + i * LOG_2 + constants
+    constants = np.where((dimension - i) % 2, 1, 2) * log(2.0)
+    terms = _log_binomials(n - 1, dimension) + i * log(2.0) + constants
     return float(np.logaddexp(0.0, logsumexp(terms)))
 
 
 def log_regions(n: int, dimension: int) -> float:
     """Sign patterns without zeros: regions ``2 sum_{i<d} binom(n-1, i)`` of n hyperplanes."""
-    return LOG_2 + log_binomial_sum(n - 1, dimension)
+    return log(2.0) + log_binomial_sum(n - 1, dimension)
 
 
 def _log_binomials(n: int, upto: int) -> FloatArray:

@@ -165,10 +165,10 @@ def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, Fl
     value, c = np.asarray(estimate, dtype=np.float64), np.asarray(factor, dtype=np.float64)
     share = c / (1.0 + c)
     centre = (1.0 - share) * value + share / 2.0
-    reach = np.sqrt(share * ((1.0 - share) * value * (1.0 - value) + share / 4.0))
+    half = np.sqrt(share * ((1.0 - share) * value * (1.0 - value) + share / 4.0))
     # Exact at the ends, where the difference would be rounded.
-    low = np.where(value <= 0.0, 0.0, np.maximum(centre - reach, 0.0))
-    return low, np.where(value >= 1.0, 1.0, np.minimum(centre + reach, 1.0))
+    low = np.where(value <= 0.0, 0.0, np.maximum(centre - half, 0.0))
+    return low, np.where(value >= 1.0, 1.0, np.minimum(centre + half, 1.0))
 
 
 def wilson_score_limits(
@@ -192,7 +192,7 @@ def mean_limits(
         return score_limits(mean, np.exp(np.minimum(log_inverse - np.log(n), LARGEST_LOG)))
     if method == "bernstein":
         logs = log_inverse + log(2.0)
-        reach = np.sqrt(2.0 * variance * logs / n) + 7.0 * logs / (3.0 * np.maximum(n - 1.0, 1.0))
+        half = np.sqrt(2.0 * variance * logs / n) + 7.0 * logs / (3.0 * np.maximum(n - 1.0, 1.0))
     else:
-        reach = np.sqrt(log_inverse / (2.0 * n))
-    return mean - reach, mean + reach
+        half = np.sqrt(log_inverse / (2.0 * n))
+    return mean - half, mean + half

@@ -52,8 +52,6 @@ from ._bound import (
     of_side,
 )
 
-LOG_2 = log(2.0)
-
 BOYD = "Boyd et al. (2012)"
 PAPER = "Clémençon & Vayatis (2009)"
 SANDWICH_THEOREM = f"{OURS}, Theorem 8"
@@ -199,9 +197,9 @@ W_phi alike.
     delta = check_share("delta", delta, what="the probability of failure")
     check_choice("labels", labels, LABELS)
     lipschitz, height = _check_phi(lipschitz, height)
-    log_inverse = LOG_2 - log(delta)
+    log_inverse = log(2.0) - log(delta)
     value = lipschitz * (1.0 / (n + 1.0) + _pooled(n, log_inverse, labels))
-    value += height * sqrt((LOG_2 + log_inverse) / (2.0 * n_pos))
+    value += height * sqrt((log(2.0) + log_inverse) / (2.0 * n_pos))
     theorem, target = f"{PAPER}, proof of Proposition 5, with constants", DEVIATIONS["both"]
     return Bound(min(value, height), theorem, target, delta, *_given(labels, SAME_TIES))
 
@@ -291,7 +289,7 @@ def linear_rank_sandwich_bound(
     check_choice("method", method, ("kl", "hoeffding"))
     check_choice("side", side, SIDES)
     check_choice("labels", labels, LABELS)
-    eps = _pooled(n, LOG_2 - log(delta), labels)
+    eps = _pooled(n, log(2.0) - log(delta), labels)
     points = (np.maximum((rank - 1.0) / n - eps, 0.0), np.minimum(rank / n + eps, 1.0))
     floor, *means, ceiling = (
         float(np.mean(np.asarray(phi(shares), dtype=np.float64)))
@@ -303,7 +301,7 @@ def linear_rank_sandwich_bound(
     slack = 1e-9 * max(abs(floor), abs(ceiling))
     if min(np.diff([floor, *means, ceiling])) < -slack:
         raise ValueError("phi must not decrease: pass a nondecreasing function.")
-    log_inverse = (2.0 if side == "both" else 1.0) * LOG_2 - log(delta)
+    log_inverse = (2.0 if side == "both" else 1.0) * log(2.0) - log(delta)
     height = ceiling - floor
     if height == 0.0:
         low = high = floor
@@ -401,7 +399,7 @@ def linear_rank_selection_bound(
 
     def uniform(size: int) -> float:
         sets = log_binomial_sum(size, vc_dimension + 1)
-        return sqrt(2.0 * (sets + 2.0 * LOG_2 - log(delta)) / size)
+        return sqrt(2.0 * (sets + 2.0 * log(2.0) - log(delta)) / size)
 
     value = 2.0 * (lipschitz * (1.0 / (n + 1.0) + uniform(n)) + height * uniform(n_pos))
     theorem = f"{PAPER}, Theorem 8, with constants of {OURS}, Theorem 9"
@@ -470,7 +468,7 @@ def plug_in_rank_bound(error: float, prevalence: float, *, height: float = 1.0) 
 
 def _pooled(n: int, log_inverse: float, labels: Labels) -> float:
     """Bound of ``sup |F_n - F|``, given the logarithm of ``1 / delta``."""
-    return sqrt((LOG_2 + log_inverse + (1.0 if labels == "fixed" else 0.0)) / (2.0 * n))
+    return sqrt((log(2.0) + log_inverse + (1.0 if labels == "fixed" else 0.0)) / (2.0 * n))
 
 
 def _given(
@@ -760,8 +758,8 @@ and Phi does not depend on the sample; items are independent given their labels.
     pos = check_scores(margins_pos, name="margins_pos")
     delta = check_share("delta", delta, what="the probability of failure")
     check_choice("design", design, ("bipartite", "pairs"))
-    radius, reach, rho = _check_functions(radius, norm, rho, fixed)
-    _check_reach("margins_neg and margins_pos", -neg, pos, reach)
+    radius, half_range, rho = _check_functions(radius, norm, rho, fixed)
+    _check_range("margins_neg and margins_pos", -neg, pos, half_range)
     if design == "pairs" and len(neg) != len(pos):
         raise ValueError(
             f"design='pairs' has {len(neg)} margins_neg, but {len(pos)} margins_pos: pass both"
@@ -795,7 +793,7 @@ and Phi does not depend on the sample; items are independent given their labels.
     def loss(margin: float) -> float:
         return (margin_loss(neg, margin) + margin_loss(pos, margin)) / 2.0
 
-    value, margin = _smallest(loss, complexity, deviation, reach, rho, delta, fixed)
+    value, margin = _smallest(loss, complexity, deviation, half_range, rho, delta, fixed)
     theorem, given, assumption = f"{BOYD}, Theorem 1", "", "pairs are independent"
     if design == "bipartite":
         theorem += f", for two samples; {OURS}, Theorem 6"
@@ -879,8 +877,8 @@ def auc_margin_bound(
     """
     pos, neg = check_vector("score_pos", score_pos), check_vector("score_neg", score_neg)
     delta = check_share("delta", delta, what="the probability of failure")
-    radius, reach, rho = _check_functions(radius, norm, rho, fixed)
-    _check_reach("score_pos and score_neg", pos, neg, reach)
+    radius, half_range, rho = _check_functions(radius, norm, rho, fixed)
+    _check_range("score_pos and score_neg", pos, neg, half_range)
     share = (1.0 / len(pos) + 1.0 / len(neg)) / 2.0
     complexity = 4.0 / sqrt(min(len(pos), len(neg)))
 
@@ -890,7 +888,7 @@ def auc_margin_bound(
     def loss(margin: float) -> float:
         return auc_margin_loss(pos, neg, margin)
 
-    value, margin = _smallest(loss, complexity, deviation, reach, rho, delta, fixed)
+    value, margin = _smallest(loss, complexity, deviation, half_range, rho, delta, fixed)
     assumptions = (*_of_class(radius, margin, fixed), INDEPENDENT)
     return Bound(value, f"{OURS}, Theorem 7", "1 - expected AUC", delta, "the labels", assumptions)
 
@@ -899,29 +897,29 @@ def _smallest(
     loss: Callable[[float], float],
     complexity: float,
     deviation: Callable[[float], float],
-    reach: float,
+    half_range: float,
     rho: float | None,
     delta: float,
     fixed: bool,
 ) -> tuple[float, float]:
-    """Bound and margin: as given, or of the grid of ``reach / rho``."""
+    """Bound and margin: as given, or of the grid of ``half_range / rho``."""
     log_inverse = -log(delta)
     if fixed and rho is not None:
-        return loss(rho) + complexity * reach / rho + deviation(log_inverse), rho
+        return loss(rho) + complexity * half_range / rho + deviation(log_inverse), rho
     if rho is not None:
-        steps = [max(0, ceil(log(reach / rho) / log(GRID) - 1e-9))]
+        steps = [max(0, ceil(log(half_range / rho) / log(GRID) - 1e-9))]
     else:
         # From where on the complexity alone exceeds a bound that is known to hold.
         worst = 1.0 + complexity + deviation(log_inverse + log(2.0))
         steps = list(range(max(0, ceil(log(worst / complexity) / log(GRID))) + 1))
-    best, margin = inf, reach
+    best, margin = inf, half_range
     for j in steps:
         ratio = GRID**j
         value = complexity * ratio + deviation(log_inverse + log((j + 1.0) * (j + 2.0)))
         if value < best:
-            value += loss(reach / ratio)
+            value += loss(half_range / ratio)
             if value < best:
-                best, margin = value, reach / ratio
+                best, margin = value, half_range / ratio
     return best, margin
 
 
@@ -939,40 +937,40 @@ def _check_functions(
     """Check the class of functions: radius, its product with the norm, and rho."""
     radius = _check_positive("radius", radius, "the largest norm that a row can have")
     norm = _check_positive("norm", norm, "the norm of weights that order anything")
-    reach = radius * norm
-    if not 0.0 < reach < inf:
+    half_range = radius * norm
+    if not 0.0 < half_range < inf:
         raise ValueError(
-            f"radius={radius!r} times norm={norm!r} is {reach:g} in floating-point numbers: scale"
-            " the features."
+            f"radius={radius!r} times norm={norm!r} is {half_range:g} in floating-point numbers:"
+            " scale the features."
         )
     check_flag("fixed", fixed)
     if rho is not None:
         rho = _check_positive("rho", rho, "a margin")
-        if reach / rho > LARGEST_RATIO:
+        if half_range / rho > LARGEST_RATIO:
             raise ValueError(
-                f"rho={rho!r} is so small relative to radius * norm = {reach:g} that the bound is"
-                " infinite: pass a larger rho, or None."
+                f"rho={rho!r} is so small relative to radius * norm = {half_range:g} that the"
+                " bound is infinite: pass a larger rho, or None."
             )
     elif fixed:
         raise ValueError(
             "fixed=True needs a rho that was chosen before the data were seen, but rho is None:"
             " pass it, or fixed=False for a grid."
         )
-    return radius, reach, rho
+    return radius, half_range, rho
 
 
 def _check_positive(name: str, value: float, what: str) -> float:
     return check_number(name, value, 0.0, inf, closed="neither", what=what)
 
 
-def _check_reach(names: str, x: FloatArray, y: FloatArray, reach: float) -> None:
+def _check_range(names: str, x: FloatArray, y: FloatArray, half_range: float) -> None:
     scores = np.concatenate([x, y])
     least, most = float(scores.min()), float(scores.max())
     # An infinite threshold puts all rows on one side.
     length = 0.0 if least == most else most - least
-    if length > 2.0 * reach * (1.0 + ROUNDING):
+    if length > 2.0 * half_range * (1.0 + ROUNDING):
         raise ValueError(
             f"{names} belong to scores with a range of {length:.6g}, but functions of this norm"
-            f" have a range of at most 2 * radius * norm = {2.0 * reach:.6g}: pass the radius and"
-            " norm of these scores."
+            f" have a range of at most 2 * radius * norm = {2.0 * half_range:.6g}: pass the radius"
+            " and norm of these scores."
         )

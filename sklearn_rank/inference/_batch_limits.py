@@ -36,9 +36,6 @@ FIRST_LOOK, BETWEEN_LOOKS = 10, 1.3
 # A tail is summed over so many standard deviations.
 DEVIATIONS = 12.0
 
-# Lines of a printed table.
-N_PRINTED = 10
-
 
 @dataclass(frozen=True, repr=False)
 class BatchLimits(Printed):
@@ -105,7 +102,8 @@ class BatchLimits(Printed):
         return int(self.k[self.low / self.k >= min_precision].max(initial=0))
 
     def _table(self) -> Table:
-        shown = np.unique(np.geomspace(1, len(self.k), N_PRINTED).round().astype(np.intp)) - 1
+        n_lines = 10
+        shown = np.unique(np.geomspace(1, len(self.k), n_lines).round().astype(np.intp)) - 1
         columns = (self.k, self.low, self.high, self.estimate)
         rows = zip(*(column[shown].tolist() for column in columns), strict=True)
         title = f"positives among the first k of {len(self.order):,} rows"
@@ -360,9 +358,9 @@ def fewest_hits(k: int, drawn: int, hits: int, tail: float) -> int:
 def tail_of_hits(hits: int, drawn: int, n_hits: int, n: int) -> float:
     """Probability of at least so many hits among drawn rows of n, of which n_hits are hits."""
     mean = drawn * n_hits / n
-    reach = DEVIATIONS * (1.0 + sqrt(mean * (n - n_hits) / n))
-    if hits <= max(mean - reach, 0):
+    half = DEVIATIONS * (1.0 + sqrt(mean * (n - n_hits) / n))
+    if hits <= max(mean - half, 0):
         return 1.0
-    x = np.arange(hits, min(drawn, n_hits, int(max(mean, hits) + reach)) + 1.0)
-    ways = log_binomial(n_hits, x) + log_binomial(n - n_hits, drawn - x)
-    return float(np.exp(ways - log_binomial(n, drawn)).sum())
+    x = np.arange(hits, min(drawn, n_hits, int(max(mean, hits) + half)) + 1.0)
+    logs = log_binomial(n_hits, x) + log_binomial(n - n_hits, drawn - x)
+    return float(np.exp(logs - log_binomial(n, drawn)).sum())

@@ -48,7 +48,7 @@ from ._evidence import (
 from ._judged_queries import JudgedQueries
 from ._label_bounds import target_in_part
 from ._label_design import Design, array_of_labels
-from ._limits import CONTRAST_ALTERNATIVES, Limits, holm_adjust
+from ._limits import ALTERNATIVES, Limits, holm_adjust
 from ._methods import methods_of
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, level_of_both
@@ -128,8 +128,9 @@ class Question:
     ) -> Question:
         if alternative is None:
             alternative = "two-sided" if margin is None else "non-inferior"
-        check_choice("alternative", alternative, CONTRAST_ALTERNATIVES)
-        with_margin = alternative in ("non-inferior", "equivalent")
+        of_margin = ("non-inferior", "equivalent")
+        check_choice("alternative", alternative, (*ALTERNATIVES, *of_margin))
+        with_margin = alternative in of_margin
         if with_margin and margin is None:
             raise ValueError(
                 f"alternative={alternative!r} needs a margin, the largest difference of no"
@@ -216,7 +217,7 @@ def joint_comparison(
         quantile = float(np.quantile(largest, question.level, method="higher"))
         critical = np.minimum(critical, -stdtrit(degrees, ndtr(-quantile)))
     half = critical * errors
-    reach = joint.length * np.abs(matrix).sum(axis=1) / 2.0
+    half_range = joint.length * np.abs(matrix).sum(axis=1) / 2.0
     alone = np.diag(joint.covariance)
     hypothesis = f"equal {measure.name}"
     if question.margin is not None:
@@ -230,8 +231,8 @@ def joint_comparison(
         contrasts=titles,
         differences=tuple(differences),
         # Where scores are tied, a value may lie outside of the range without ties.
-        low=tuple(np.minimum(np.maximum(differences - half, -reach), differences)),
-        high=tuple(np.maximum(np.minimum(differences + half, reach), differences)),
+        low=tuple(np.minimum(np.maximum(differences - half, -half_range), differences)),
+        high=tuple(np.maximum(np.minimum(differences + half, half_range), differences)),
         statistics=tuple(statistics),
         pvalues=tuple(pvalues),
         level=question.level,

@@ -496,11 +496,6 @@ class Asymptotic(Stream):
 # ---------------------------------------------------------------------------------------- sequence
 
 
-# Number of looks that are printed, from the last one back.
-MOST_PRINTED = 10
-HEADER = ("look", "n", "estimate", "interval")
-
-
 class ConfidenceSequence:
     """Confidence sequence: intervals for a ranking measure, valid at every look at new data.
 
@@ -897,9 +892,9 @@ class ConfidenceSequence:
         return pd.DataFrame({"n": np.array(self._counts, dtype=np.int64), **columns}, index=index)
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
-        """Cells of the last looks: number of the look, n, estimate, limits."""
-        rows = []
-        for look in range(max(self.n_looks - MOST_PRINTED, 0), self.n_looks):
+        """Cells of a title and of the last ten looks: number of the look, n, estimate, limits."""
+        rows = [("look", "n", "estimate", "interval")]
+        for look in range(max(self.n_looks - 10, 0), self.n_looks):
             interval = self._history[look]
             estimate = "-" if isnan(interval.estimate) else fixed(interval.estimate)
             limits = f"[{fixed(interval.low)}, {fixed(interval.high)}]"
@@ -913,7 +908,8 @@ class ConfidenceSequence:
     def _repr_html_(self) -> str:
         if not self._history:
             return f"<pre>{escape(repr(self))}</pre>"
-        return html_table(self._title(), HEADER, self._rows())
+        header, *rows = self._rows()
+        return html_table(self._title(), header, rows)
 
     def __repr__(self) -> str:
         return f"ConfidenceSequence({self.measure.name!r}, n_looks={self.n_looks})"
@@ -922,6 +918,6 @@ class ConfidenceSequence:
         if not self._history:
             return repr(self)
         lines = [self._title()]
-        for look, n, estimate, limits in [HEADER, *self._rows()]:
+        for look, n, estimate, limits in self._rows():
             lines.append(f"{look:>4}  {n:>8}  {estimate:>8}  {limits:>18}")
         return "\n".join(lines)

@@ -85,8 +85,8 @@ def resampled_comparison(
             )
 
         def limits(level: float) -> Limits:
-            reach = two_sided_quantile(level) * error
-            return difference - reach, difference + reach
+            half = two_sided_quantile(level) * error
+            return difference - half, difference + half
 
         return difference, limits
 

@@ -31,7 +31,7 @@ class Units:
     values: FloatArray  # (n_statistics, n_rows): By how much each moves it; the mean is 0
     products: FloatArray  # (n_statistics, n_statistics): Sums of products over the units
     n: float  # Number of units
-    reach: FloatArray  # (n_statistics,): By how much one does from the bottom to the top
+    span: FloatArray  # (n_statistics,): By how much one does from the bottom to the top
     counts: FloatArray | None = None  # (n_rows,): Number of units alike; None is one
     first: int = 0  # Number of the first statistic that these units move
 
@@ -53,18 +53,18 @@ class Units:
         nothing varies. The statistics order this unit as alike as the others and one more, which
         is at an end for each statistic by itself.
         """
-        moved, weight = self._of(contrast) * self.reach, 1.0
+        moved, weight = self._of(contrast) * self.span, 1.0
         if square > ROUNDING_SQUARES * float(moved @ moved) and fourth > 0.0:
             weight = fourth / square**2 - NORMAL / self.n
             if weight <= 0.0:
                 return 0.0
-        among = self.products.diagonal() + self.reach**2
+        among = self.products.diagonal() + self.span**2
         alike = moved / np.sqrt(np.where(among > 0.0, among, 1.0))
-        ends = float(alike @ self.products @ alike) + float(alike**2 @ self.reach**2)
+        ends = float(alike @ self.products @ alike) + float(alike**2 @ self.span**2)
         return weight * PSEUDO_WEIGHT / 2.0 * ends
 
     def _of(self, contrast: FloatArray) -> FloatArray:
-        return contrast[self.first : self.first + len(self.reach)]
+        return contrast[self.first : self.first + len(self.span)]
 
 
 def variance_of(

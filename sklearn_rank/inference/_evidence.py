@@ -156,7 +156,7 @@ class GroupPart:
         return int(np.count_nonzero(self.sizes))
 
     @cached_property
-    def worth(self) -> float:
+    def n_equal(self) -> float:
         """Number of groups of equal probability."""
         if not self.sampled:
             return float(self.count)
@@ -597,12 +597,12 @@ class JointEstimate:
 
     def with_units(self, values: FloatArray) -> JointEstimate:
         """Add what other independent units do to the statistics; shape (n_rankers, n_units)."""
-        products, no_reach = values @ values.T, np.zeros(len(values))
+        products, no_span = values @ values.T, np.zeros(len(values))
         return replace(
             self,
             covariance=self.covariance + products,
             regularized=self.regularized + products,
-            kinds=(*self.kinds, Units(values, products, float(values.shape[1]), no_reach)),
+            kinds=(*self.kinds, Units(values, products, float(values.shape[1]), no_span)),
             groups=None if self.groups is None else np.hstack([self.groups, values]),
         )
 
@@ -715,7 +715,7 @@ def _joint_groups(
     """Estimate the statistics of samples by the sums of the influence over groups."""
     n_statistics = sum(len(influences) for influences, _ in samples)
     n_groups = samples[0][1].n_groups
-    parts, reaches, regularized = [], [], np.zeros((n_statistics, n_statistics))
+    parts, spans, regularized = [], [], np.zeros((n_statistics, n_statistics))
     added, labels = np.zeros((2, n_statistics, n_groups))
     start = 0
     for influences, groups in samples:
@@ -731,12 +731,12 @@ def _joint_groups(
             part = GroupPart.of_rows(values, groups.only(in_class), of_class)
             parts.append(part)
             # Half a group of the mean size more at either end.
-            total = part.worth + 2.0 * PSEUDO_WEIGHT
-            added += part.sums * (part.worth / total)
+            total = part.n_equal + 2.0 * PSEUDO_WEIGHT
+            added += part.sums * (part.n_equal / total)
             lengths = np.zeros(n_statistics)
             lengths[rows] = np.abs(ends[:, side, 1] - ends[:, side, 0])
             regularized += np.diag(PSEUDO_WEIGHT * lengths**2 / 2.0 / total**2)
-            reaches.append(part.moved_together(lengths))
+            spans.append(part.moved_together(lengths))
         if not conditional:
             slopes = np.array([influence.label_slope for influence in influences])
             labels[rows] = np.outer(slopes, label_sums(positive, weight, groups))
@@ -747,8 +747,8 @@ def _joint_groups(
         # What a group that holds all of a class adds is unknown.
         known = reduce(np.add, [x.corrected if x.count > 1 else x.sums for x in in_class])
         n = float(np.count_nonzero(reduce(np.add, [x.sizes for x in in_class])))
-        reach = reduce(np.add, reaches[side::n_classes])
-        kinds.append(Units(known, known @ known.T, n, reach))
+        span = reduce(np.add, spans[side::n_classes])
+        kinds.append(Units(known, known @ known.T, n, span))
     return JointEstimate(
         estimates=np.array([x.estimate for influences, _ in samples for x in influences]),
         covariance=sums @ sums.T,

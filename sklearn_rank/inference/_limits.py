@@ -310,10 +310,6 @@ def holm_adjust(pvalues: Sequence[float]) -> FloatArray:
     return adjusted
 
 
-# Alternative hypotheses of a contrast.
-CONTRAST_ALTERNATIVES = ("two-sided", "less", "greater", "non-inferior", "equivalent")
-
-
 def log_binomial(n: Any, k: Any) -> FloatArray:
     """Logarithm of the binomial coefficient, -inf beyond n."""
     logs = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(np.maximum(n - k, 0.0) + 1.0)

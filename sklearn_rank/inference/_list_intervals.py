@@ -71,18 +71,18 @@ def influence_limits(
             values = influence.values[np.newaxis, in_class]
             of_class = None if weight is None else weight[in_class]
             parts.append(GroupPart.of_rows(values, groups.only(in_class), of_class))
-            share, worth = np.asarray(1.0 / values.size), float(values.size)
+            share, n_equal = np.asarray(1.0 / values.size), float(values.size)
             if of_class is not None:
                 share = of_class / of_class.sum()
-                worth = 1.0 / float(share @ share)
-            count = worth + 2.0 * PSEUDO_WEIGHT
+                n_equal = 1.0 / float(share @ share)
+            count = n_equal + 2.0 * PSEUDO_WEIGHT
             center = float(np.sum(values * share))
-            mean = (worth * center + PSEUDO_WEIGHT * sum(ends)) / count
+            mean = (n_equal * center + PSEUDO_WEIGHT * sum(ends)) / count
             shift += mean - center
             squares = float(np.sum(((values - center) * share) ** 2))
             independent += squares
-            variance += squares * (worth / count) ** 2
-            variance += worth * ((center - mean) / count) ** 2
+            variance += squares * (n_equal / count) ** 2
+            variance += n_equal * ((center - mean) / count) ** 2
             variance += PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends) / count**2
         total = np.sum([part.sums[0] for part in parts], axis=0)
         between = float(total @ total)
@@ -312,8 +312,8 @@ def largest_difference_interval(evidence: Evidence, level: float, **_: Any) -> I
         n_pos, n_neg = (
             independent_rows(groups.sizes(rows)) for rows in (data.positive, ~data.positive)
         )
-    reach = largest_deviation(n_pos, n_neg, level, grouped=groups is not None)
-    low, high = max(estimate - reach, 0.0), min(estimate + reach, 1.0)
+    margin = largest_deviation(n_pos, n_neg, level, grouped=groups is not None)
+    low, high = max(estimate - margin, 0.0), min(estimate + margin, 1.0)
     return Interval(estimate, low, high, level, "dkw", f"{measure.name} of the population")
 
 
@@ -349,8 +349,8 @@ def top_limits(
     square = 1.0 + c * tau
     half = estimate + c / 2.0 - c * (1.0 - tau) * eta
     constant = estimate**2 - c * (1.0 - tau) * eta**2
-    reach = float(np.sqrt(max(half**2 - square * constant, 0.0)))
-    score = max((half - reach) / square, 0.0), min((half + reach) / square, 1.0)
+    root = float(np.sqrt(max(half**2 - square * constant, 0.0)))
+    score = max((half - root) / square, 0.0), min((half + root) / square, 1.0)
 
     shrunken = (top * estimate + 0.5) / (top + 1.0)
     binomial = shrunken * (1.0 - shrunken)

@@ -116,8 +116,9 @@ def in_parts(limits: Callable[[Any], FloatArray], tops: Any, groups: Groups | No
     return np.concatenate([limits(part) for part in np.array_split(tops, n_parts)], axis=1)
 
 
-# Number of printed rows.
-N_SHOWN = 10
+def _printed_rows(n: int) -> list[int]:
+    """At most ten rows of a table, the first and the last among them."""
+    return np.unique(np.linspace(0, n - 1, min(n, 10)).round().astype(int)).tolist()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -223,7 +224,7 @@ class CalibrationAtTop(Printed):
                 f"[{fixed(self.low[i])}, {fixed(self.high[i])}]",
                 fixed(self.error[i], sign=True),
             )
-            for i in np.unique(np.linspace(0, n - 1, min(n, N_SHOWN)).round().astype(int))
+            for i in _printed_rows(n)
         ]
         title = (
             f"Positives among the first k, {self.n_pos} positives and {self.n_neg} negatives"
@@ -479,7 +480,7 @@ class NetBenefitCurve(Printed):
                 f"[{fixed(self.low[i])}, {fixed(self.high[i])}]",
                 fixed(self.treat_all[i]),
             )
-            for i in np.unique(np.linspace(0, n - 1, min(n, N_SHOWN)).round().astype(int))
+            for i in _printed_rows(n)
         ]
         title = (
             f"{self._name.capitalize()} at a share of {self.prevalence:.4g} positives"

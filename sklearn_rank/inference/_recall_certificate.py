@@ -286,5 +286,5 @@ def chances_of_error(boundary: FloatArray, too_many: FloatArray, n_rest: int) ->
     steps = log_binomial(boundary[to] - boundary[at], x[to] - x[at])
     share = solve_triangular(lower(paths[at] + steps - paths[to]), np.ones(len(x)), lower=True)
     left = log_binomial(n_rest - boundary[at], too_many[to] - x[at])
-    ways = log_binomial(np.full(len(x), float(n_rest)), too_many)
-    return np.asarray(lower(paths[at] + left - ways[to]) @ share)
+    logs = log_binomial(np.full(len(x), float(n_rest)), too_many)
+    return np.asarray(lower(paths[at] + left - logs[to]) @ share)

@@ -317,9 +317,6 @@ def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 
-TARGET = "expected AUC"
-
-
 def auc_interval_of(
     data: ScoredLists, level: float = 0.95, method: str = "wilson", *, grouped: bool = False
 ) -> Interval:
@@ -329,7 +326,7 @@ def auc_interval_of(
             " to [0, 1].",
             UndefinedMetricWarning,
         )
-        return Interval(float("nan"), 0.0, 1.0, level, method, TARGET)
+        return Interval(float("nan"), 0.0, 1.0, level, method, "expected AUC")
     if grouped:
         moments = clustered_moments(data)
     else:
@@ -381,7 +378,8 @@ def _interval_of_moments(moments: AUCMoments, level: float, method: str) -> Inte
             )
         error = float(np.sqrt(variance))
     low, high = auc_limits(method, moments, level)
-    return Interval(float(moments.auc), float(low), float(high), level, method, TARGET, error)
+    limits = float(low), float(high), level
+    return Interval(float(moments.auc), *limits, method, "expected AUC", error)
 
 
 def _is_one_class(data: ScoredLists) -> bool:

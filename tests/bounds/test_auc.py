@@ -355,6 +355,7 @@ def test_the_default_falls_in_delta_and_in_the_counts(side, auc):
         assert np.diff(values, axis=1).max() <= 1e-12
 
 
+@pytest.mark.slow
 def test_the_smaller_of_two_limits_on_one_side_is_valid():
     # One positive-negative pair per draw: a binomial AUC, summed over its outcomes.
     for k, delta in product((5, 20, 60), (0.05, 0.3, 0.6)):

@@ -91,6 +91,7 @@ def test_more_features(m, n, d):
         assert counted == round(exp(log_faces(m * n, d)))
 
 
+@pytest.mark.slow
 def test_points_in_special_position_have_fewer_patterns():
     # Equal points, points on a line, opposite differences.
     rng = np.random.default_rng(3)

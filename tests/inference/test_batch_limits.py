@@ -31,6 +31,7 @@ def test_limits_of_one_number_are_those_of_the_definition(n, m, share):
         np.testing.assert_allclose(limits.estimate, k * hits / drawn if drawn else np.nan)
 
 
+@pytest.mark.slow
 def test_errors_over_all_places_are_at_most_as_rare_as_said():
     rng, n, m, error = np.random.default_rng(0), 4, 5, 0.3
     rates = []
@@ -143,6 +144,7 @@ def test_the_largest_k_has_the_precision_up_to_rounding():
             limits.largest_k(wrong)
 
 
+@pytest.mark.slow
 def test_rows_labelled_by_a_design_are_a_random_sample():
     """The first rows of a champion all have labels, of the others one in ten."""
     failures, n_runs = np.zeros(2), 300
@@ -187,6 +189,7 @@ def test_errors_over_draws_of_groups_are_at_most_as_rare_as_said(error):
     assert max(rates) > 0.1 * error
 
 
+@pytest.mark.slow
 def test_groups_that_move_together_make_limits_for_rows_wrong():
     wrong, lows = np.zeros(2), []
     for seed in range(150):
@@ -223,6 +226,7 @@ def test_rows_of_one_group_each_have_limits_near_those_of_rows():
     assert (named.low <= named.high).all()
 
 
+@pytest.mark.slow
 def test_weights_of_a_shift_make_the_sample_like_the_batch():
     """In the batch there are twice as many rows of a kind of which few are positive."""
     wrong, equal = np.zeros(2), 0

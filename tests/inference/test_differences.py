@@ -117,6 +117,7 @@ def test_groups_move_together_as_far_as_they_did():
     assert apart < 0.6 * together
 
 
+@pytest.mark.slow
 def test_limits_and_pvalues_agree():
     y, scores = rankers(np.random.default_rng(4), 30, 30, n_rankers=4)
     named = dict(zip("abcd", scores, strict=True))
@@ -140,6 +141,7 @@ def test_the_limits_hold_a_difference_beyond_the_range_without_ties():
     assert found.low[0] < found.differences[0] <= found.high[0]
 
 
+@pytest.mark.slow
 def test_non_inferiority_keeps_its_level_where_few_items_tell_the_rankers_apart():
     # Student's interval rejects in 17 % of such samples: the aim is 5 %.
     rng, rejected = np.random.default_rng(5), 0
