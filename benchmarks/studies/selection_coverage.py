@@ -2,7 +2,7 @@
 
 Eight equally good candidates have independent scores of the same rows: normal, Cauchy, or
 log-normal rounded to one decimal, which tie. The candidate with the largest lower limit at
-``delta=0.1`` is chosen. *Missed* is the proportion of draws in which this limit is above the value
+``level=0.9`` is chosen. *Missed* is the proportion of draws in which this limit is above the value
 of the population, of two million rows. *below* is its mean distance below that value.
 
     python benchmarks/studies/selection_coverage.py --jobs 2   # print the table, two minutes
