@@ -324,12 +324,16 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker):
             start = None
             if self._warm_start(problem.n_features) is not None:
                 start = self._parameters(loss)
-            by_gap = isinstance(loss, ComparisonHinge) and self.solver == "auto"
             solve: Any = partial(solve_linear, method=self.solver)
-            if by_gap:
-                hinges = {"hinge": ComparisonHinge, "squared_hinge": ComparisonSquaredHinge}
-                makers = {name: partial(_on, kind) for name, kind in hinges.items()}
-                solve = partial(solve_linear_hinge, margin=loss.margin, **makers)
+            by_gap = False
+            if isinstance(loss, ComparisonHinge) and self.solver == "auto":
+                by_gap = True
+                solve = partial(
+                    solve_linear_hinge,
+                    hinge=partial(_on, ComparisonHinge),
+                    squared_hinge=partial(_on, ComparisonSquaredHinge),
+                    margin=loss.margin,
+                )
             solution = ridge_solution(self, problem, start, (X, y), solve=solve, by_gap=by_gap)
             self.coef_, self.intercept_ = solution.coef, solution.intercept
             self.loss_ = loss
