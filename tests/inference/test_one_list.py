@@ -181,7 +181,7 @@ def test_negatives_between_positives_are_as_good_as_tied(name, digits, monkeypat
         patch.setattr(_evidence.Evidence, "merged", property(lambda self: self.data))
         expected = metric_interval(name, y, score)
     assert numbers(found) == pytest.approx(numbers(expected), rel=1e-9)
-    runs = _evidence.runs_of_negatives(check_two_classes(y, score, None))
+    runs = _evidence.runs_of_negatives(check_two_classes(y, score))
     made = runs.weight[~runs.positive]
     assert len(runs.score) < 60
     assert made.sum() == 490
