@@ -61,7 +61,7 @@ def assert_equal(one, other):
         ("threading", []),
         ("threading", BLOCKS[:1]),
         ("threading", BLOCKS),
-        ("loky", BLOCKS),
+        pytest.param("loky", BLOCKS, marks=pytest.mark.slow),
         pytest.param("multiprocessing", [], marks=pytest.mark.slow),
         pytest.param("multiprocessing", BLOCKS, marks=pytest.mark.slow),
     ],
