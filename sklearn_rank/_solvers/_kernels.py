@@ -37,60 +37,40 @@ RAISED = 1e-13
 
 # Rows are handled by the list: a call with arrays costs more than a short row.
 @compiled()
-def _dot_rows(dense, data, indices, indptr, rows, start, stop, vector, out):
+def _dot_rows(dense, rows, start, stop, vector, out):
     """``out[p] = x_i.vector`` for ``i = rows[p]``, p from start to stop."""
     for p in range(start, stop):
-        i = rows[p]
-        total = 0.0
-        if dense.shape[0] > 0:
-            total = np.dot(dense[i], vector)
-        else:
-            for t in range(indptr[i], indptr[i + 1]):
-                total += data[t] * vector[indices[t]]
-        out[p] = total
+        out[p] = np.dot(dense[rows[p]], vector)
 
 
 @compiled()
-def _add_rows(dense, data, indices, indptr, rows, start, stop, factors, vector):
+def _add_rows(dense, rows, start, stop, factors, vector):
     """``vector += sum factors[p] x_i`` over ``i = rows[p]``, p from start to stop."""
-    if dense.shape[0] > 0:
-        p = start
-        while p + 4 <= stop:
-            f0 = factors[p]
-            f1 = factors[p + 1]
-            f2 = factors[p + 2]
-            f3 = factors[p + 3]
-            r0 = dense[rows[p]]
-            r1 = dense[rows[p + 1]]
-            r2 = dense[rows[p + 2]]
-            r3 = dense[rows[p + 3]]
-            for j in range(vector.shape[0]):
-                vector[j] += (f0 * r0[j] + f1 * r1[j]) + (f2 * r2[j] + f3 * r3[j])
-            p += 4
-        while p < stop:
-            i = rows[p]
-            for j in range(vector.shape[0]):
-                vector[j] += factors[p] * dense[i, j]
-            p += 1
-    else:
-        for p in range(start, stop):
-            i = rows[p]
-            for t in range(indptr[i], indptr[i + 1]):
-                vector[indices[t]] += factors[p] * data[t]
+    p = start
+    while p + 4 <= stop:
+        f0 = factors[p]
+        f1 = factors[p + 1]
+        f2 = factors[p + 2]
+        f3 = factors[p + 3]
+        r0 = dense[rows[p]]
+        r1 = dense[rows[p + 1]]
+        r2 = dense[rows[p + 2]]
+        r3 = dense[rows[p + 3]]
+        for j in range(vector.shape[0]):
+            vector[j] += (f0 * r0[j] + f1 * r1[j]) + (f2 * r2[j] + f3 * r3[j])
+        p += 4
+    while p < stop:
+        i = rows[p]
+        for j in range(vector.shape[0]):
+            vector[j] += factors[p] * dense[i, j]
+        p += 1
 
 
 @compiled()
-def _margins(dense, data, indices, indptr, y, z, w, out):
+def _margins(dense, y, z, w, out):
     """``-w.d_i`` for every row."""
     shift = np.dot(w, z)
-    if dense.shape[0] > 0:
-        np.dot(dense, w, out)
-    else:
-        for i in range(out.shape[0]):
-            total = 0.0
-            for t in range(indptr[i], indptr[i + 1]):
-                total += data[t] * w[indices[t]]
-            out[i] = total
+    np.dot(dense, w, out)
     for i in range(out.shape[0]):
         out[i] = y[i] * (shift - out[i])
 
@@ -189,12 +169,11 @@ def _gather(dense, z, root, rows, start, stop, out):
 
 @compiled()
 def _sum_outer(
-    dense, data, indices, indptr, origin, cost, rows, n_rows, root, block, outer, row
+    dense, origin, cost, rows, n_rows, root, block, outer, row
 ):  # fmt: skip
     """Write the sums of ``c_i x_i x_i'`` and ``c_i x_i`` over some rows; return that of ``c_i``.
 
-    Of the outer products the upper triangle only; ``origin`` is 0. Dense rows are taken GATHER at
-    a time, sparse ones by their stored entries.
+    Of the outer products the upper triangle only; ``origin`` is 0. Takes GATHER rows at a time.
     """
     _fill_matrix(outer, 0.0)
     _fill(row, 0.0)
@@ -203,19 +182,8 @@ def _sum_outer(
         i = rows[p]
         total += cost[i]
         root[p] = np.sqrt(cost[i])
-        if dense.shape[0] > 0:
-            for j in range(row.shape[0]):
-                row[j] += cost[i] * dense[i, j]
-        else:
-            for s in range(indptr[i], indptr[i + 1]):
-                scaled = cost[i] * data[s]
-                row[indices[s]] += scaled
-                into = outer[indices[s]]
-                for t in range(indptr[i], indptr[i + 1]):
-                    if indices[t] >= indices[s]:
-                        into[indices[t]] += scaled * data[t]
-    if dense.shape[0] == 0:
-        return total
+        for j in range(row.shape[0]):
+            row[j] += cost[i] * dense[i, j]
     for start in range(0, n_rows, GATHER):
         stop = min(start + GATHER, n_rows)
         _gather(dense, origin, root, rows, start, stop, block)
@@ -228,25 +196,11 @@ def _sum_outer(
 
 
 @compiled()
-def _gram(dense, data, indices, indptr, z, free, n_free, root):
+def _gram(dense, z, free, n_free, root):
     """``root_p root_q d_p.d_q`` over the free rows, up to signs that cancel in the direction."""
-    d = z.shape[0]
-    if dense.shape[0] > 0:
-        rows = np.empty((n_free, d))
-        _gather(dense, z, root, free, 0, n_free, rows)
-        return np.dot(rows, rows.T)
-    gram = np.empty((n_free, n_free))
-    scattered = np.empty(d)
-    ones = np.ones(n_free)
-    for p in range(n_free):
-        for j in range(d):
-            scattered[j] = -z[j]
-        _add_rows(dense, data, indices, indptr, free, p, p + 1, ones, scattered)
-        shift = np.dot(scattered, z)
-        _dot_rows(dense, data, indices, indptr, free, p, n_free, scattered, gram[p])
-        for q in range(p, n_free):
-            gram[p, q] = root[p] * root[q] * (gram[p, q] - shift)
-    return gram
+    rows = np.empty((n_free, z.shape[0]))
+    _gather(dense, z, root, free, 0, n_free, rows)
+    return np.dot(rows, rows.T)
 
 
 @compiled()
@@ -262,22 +216,22 @@ def _look_up(products, with_pivot, square, free, n_free, root, of_free, out):
 
 
 @compiled()
-def _sum_margins(dense, data, indices, indptr, y, z, w, u):
+def _sum_margins(dense, y, z, w, u):
     """Write ``u = 1 - w.d_i``."""
-    _margins(dense, data, indices, indptr, y, z, w, u)
+    _margins(dense, y, z, w, u)
     for i in range(u.shape[0]):
         u[i] += 1.0
 
 
 @compiled()
 def _find_direction_by_rows(
-    dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs, direction, posv
+    dense, z, free, n_free, root, system, gradient, rhs, direction, posv
 ):  # fmt: skip
     """Newton direction from the inner products of the free rows, where these are few."""
     for j in range(z.shape[0]):
         direction[j] = -gradient[j]
     base = np.dot(z, gradient)
-    _dot_rows(dense, data, indices, indptr, free, 0, n_free, gradient, rhs)
+    _dot_rows(dense, free, 0, n_free, gradient, rhs)
     for p in range(n_free):
         system[p, p] += 1.0
         rhs[p] = root[p] * (rhs[p] - base)
@@ -287,7 +241,7 @@ def _find_direction_by_rows(
     for p in range(n_free):
         rhs[p] *= root[p]
         shift += rhs[p]
-    _add_rows(dense, data, indices, indptr, free, 0, n_free, rhs, direction)
+    _add_rows(dense, free, 0, n_free, rhs, direction)
     for j in range(z.shape[0]):
         direction[j] -= shift * z[j]
 
@@ -304,19 +258,15 @@ def _scale_about(outer, row, total, z, sigma, hessian):
 
 # Arrays that are not written to may be in read-only shared memory.
 @compiled(
-    "void({M}, {v}, {i}, {i}, {M}, {v}, {v}, {M}, f8, i8, intp, f8[:, ::1], f8[:, ::1])".format(
+    "void({M}, {M}, {v}, {v}, {M}, f8, i8, intp, f8[:, ::1], f8[:, ::1])".format(
         M="Array(f8, 2, 'C', readonly=True)",
         v="Array(f8, 1, 'C', readonly=True)",
-        i="Array(i4, 1, 'C', readonly=True)",
     )
 )
-def solve_pivots(
-    dense, data, indices, indptr, products, y, cost, pivots, tol, max_iter, posv, coef, values
-):
+def solve_pivots(dense, products, y, cost, pivots, tol, max_iter, posv, coef, values):
     """Solve the problem of each pivot; write solution, objective, lower bound and Newton steps.
 
-    Dense data come with empty CSR arrays, CSR data with empty dense ones. ``products`` are the
-    inner products of all rows, or empty. ``pivots`` are points.
+    ``products`` are the inner products of all rows, or empty. ``pivots`` are points.
     """
     n = y.shape[0]
     d = coef.shape[1]
@@ -350,9 +300,7 @@ def solve_pivots(
     all_sum = np.empty(d)
     all_cost = 0.0
     if d <= n:
-        all_cost = _sum_outer(
-            dense, data, indices, indptr, origin, cost, every, n, root, block, all_outer, all_sum
-        )
+        all_cost = _sum_outer(dense, origin, cost, every, n, root, block, all_outer, all_sum)
     for index in range(pivots.shape[0]):
         z = pivots[index]
         w = coef[index]
@@ -382,7 +330,7 @@ def solve_pivots(
                 by_row[t] = y[i] * difference
                 shift += by_row[t]
                 counted[i] = trial[i]
-            _add_rows(dense, data, indices, indptr, changed, 0, n_changed, by_row, v)
+            _add_rows(dense, changed, 0, n_changed, by_row, v)
             squared_gradient = 0.0
             for j in range(d):
                 v[j] -= shift * z[j]
@@ -409,7 +357,7 @@ def solve_pivots(
                     _copy(best_trial, trial)
                 # u and v were updated step by step: certify from sums made anew.
                 checked = True
-                _sum_margins(dense, data, indices, indptr, y, z, w, u)
+                _sum_margins(dense, y, z, w, u)
                 _fill(v, 0.0)
                 _fill(counted, 0.0)
                 linear = 0.0
@@ -434,7 +382,7 @@ def solve_pivots(
                     i = free[p]
                     by_row[p] = -sigma * cost[i] * u[i] * y[i]
                     shift += by_row[p]
-                _add_rows(dense, data, indices, indptr, free, 0, n_free, by_row, gradient)
+                _add_rows(dense, free, 0, n_free, by_row, gradient)
                 for j in range(d):
                     gradient[j] -= shift * z[j]
 
@@ -447,9 +395,9 @@ def solve_pivots(
                     system = looked_up[: n_free * n_free].reshape((n_free, n_free))
                     _look_up(products, with_pivot, square, free, n_free, root, rhs, system)
                 else:
-                    system = _gram(dense, data, indices, indptr, z, free, n_free, root)
+                    system = _gram(dense, z, free, n_free, root)
                 _find_direction_by_rows(
-                    dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs,
+                    dense, z, free, n_free, root, system, gradient, rhs,
                     direction, posv,
                 )  # fmt: skip
             else:
@@ -457,7 +405,7 @@ def solve_pivots(
                     _scale_about(all_outer, all_sum, all_cost, z, sigma, hessian)
                 else:
                     total = _sum_outer(
-                        dense, data, indices, indptr, origin, cost, free, n_free, root, block,
+                        dense, origin, cost, free, n_free, root, block,
                         outer_sum, row_sum,
                     )  # fmt: skip
                     _scale_about(outer_sum, row_sum, total, z, sigma, hessian)
@@ -466,7 +414,7 @@ def solve_pivots(
                 # If rounding makes the matrix indefinite, the line search uses the gradient.
                 _solve_positive(hessian, direction, d, posv)
 
-            _margins(dense, data, indices, indptr, y, z, direction, along)
+            _margins(dense, y, z, direction, along)
             steps += 1
             for i in range(n):
                 cost_along[i] = cost[i] * along[i]
@@ -514,12 +462,8 @@ def solve_pivots(
 
 def minimise(design, y, cost, products, points, *, tol, max_iter):
     """Weights, objective, lower bound and Newton steps of the pivots at some points."""
-    X, none = design.matrix, np.empty(0, dtype=np.int32)
-    if design.is_dense:
-        rows = np.ascontiguousarray(X), np.empty(0), none, none
-    else:
-        rows = np.empty((0, 0)), X.data, X.indices, X.indptr
+    rows = np.ascontiguousarray(design.matrix), products, y, cost
     coef, values = np.empty(points.shape), np.empty((3, len(points)))
     settings = tol, max_iter, address_of_posv()
-    solve_pivots(*rows, products, y, cost, np.ascontiguousarray(points), *settings, coef, values)
+    solve_pivots(*rows, np.ascontiguousarray(points), *settings, coef, values)
     return coef, values[0], values[1], values[2].astype(np.int64)

@@ -40,14 +40,8 @@ BLOCK_SIZE = 64
 # pays: systems of the rows with free multipliers are then looked up.
 MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS = 100, 4096
 
-# Entries up to which sparse rows are made dense where no loops are compiled.
-MOST_DENSE_ENTRIES = 2**22
-
-
-def _nanoseconds(n_pivots: int, shape: tuple[int, int]) -> float:
-    """Time of a Newton step of all pivots; more features than rows are replaced by coordinates."""
-    n, d = shape
-    return 0.2 * n_pivots * n * (min(n, d) + 20)
+# Entries up to which sparse rows are made dense, which is faster, and what compiled loops take.
+MOST_DENSE_ENTRIES = 2**24
 
 
 def most_blocks(n_rows: int) -> int:
@@ -85,7 +79,7 @@ class PivotProblem:
         """Merge equal rows of one class and list the distinct points."""
         design = cast(InMemoryDesign, as_design(X))
         n, d = design.shape
-        if n * d <= MOST_DENSE_ENTRIES and not compiling_pays(_nanoseconds(n, design.shape)):
+        if n * d <= MOST_DENSE_ENTRIES:
             design = DenseDesign(design.to_array())
         design = design.canonical()
         keys = design.row_keys()
@@ -130,7 +124,10 @@ class PivotProblem:
     @cached_property
     def is_compiled(self) -> bool:
         """Whether compiled loops solve the problems, which are faster but have to be compiled."""
-        return compiling_pays(_nanoseconds(self.n_candidates, self.rows.shape))
+        n, d = self.rows.shape
+        # Of a Newton step of all pivots; more features than rows are replaced by coordinates.
+        nanoseconds = 0.2 * self.n_candidates * n * (min(n, d) + 20)
+        return self.rows.is_dense and compiling_pays(nanoseconds)
 
     @cached_property
     def products(self) -> FloatArray:

@@ -3,53 +3,39 @@
 import numba
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from sklearn_rank._solvers import _kernels as kernels
 
-NO_ROWS = np.empty((0, 0))
-NO_INDEX = np.empty(0, dtype=np.int32)
 
-
-def data(n, d, sparse, seed=0):
-    """Arguments for the kernels (dense, data, indices, indptr) and the rows as an array."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
-    if not sparse:
-        return (X, np.empty(0), NO_INDEX, NO_INDEX), X, rng
-    csr = sp.csr_array(X)
-    pointers = csr.indptr.astype(np.int32), csr.indices.astype(np.int32)
-    return (NO_ROWS, csr.data, pointers[1], pointers[0]), X, rng
-
-
-both = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def data(n, d):
+    """Rows with zeros, and a generator."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6), rng
 
 
 @pytest.mark.slow
-@both
-def test_products_with_listed_rows(sparse):
-    design, X, rng = data(11, 4, sparse)
+def test_products_with_listed_rows():
+    X, rng = data(11, 4)
     rows = rng.permutation(11)
     vector, out = rng.normal(size=4), np.full(11, 7.0)
-    kernels._dot_rows(*design, rows, 2, 9, vector, out)
+    kernels._dot_rows(X, rows, 2, 9, vector, out)
     np.testing.assert_allclose(out[2:9], X[rows[2:9]] @ vector, rtol=1e-13, atol=1e-15)
     assert np.all(out[:2] == 7)
     assert np.all(out[9:] == 7)
     for start, stop in [(0, 11), (1, 8), (3, 3), (4, 6)]:
         factors, total = rng.normal(size=11), np.ones(4)
-        kernels._add_rows(*design, rows, start, stop, factors, total)
+        kernels._add_rows(X, rows, start, stop, factors, total)
         expected = 1 + factors[start:stop] @ X[rows[start:stop]]
         np.testing.assert_allclose(total, expected, rtol=1e-12, atol=1e-14)
 
 
-@both
-def test_margins(sparse):
-    design, X, rng = data(9, 5, sparse)
+def test_margins():
+    X, rng = data(9, 5)
     y = np.where(rng.random(9) < 0.5, 1.0, -1.0)
     z, w, out = X[3].copy(), rng.normal(size=5), np.empty(9)
-    kernels._margins(*design, y, z, w, out)
+    kernels._margins(X, y, z, w, out)
     np.testing.assert_allclose(out, -y * ((X - z) @ w), rtol=1e-12, atol=1e-14)
-    kernels._sum_margins(*design, y, z, w, out)
+    kernels._sum_margins(X, y, z, w, out)
     np.testing.assert_allclose(out, 1 - y * ((X - z) @ w), rtol=1e-12, atol=1e-14)
 
 
@@ -103,14 +89,13 @@ def test_cholesky_of_an_ill_conditioned_matrix_descends(scale):
             assert direction @ gradient < 0
 
 
-@both
 @pytest.mark.parametrize("n_rows", [0, 1, 40, 300])  # in one batch of 256 rows, and over the edge
-def test_outer_products_are_summed(sparse, n_rows):
-    design, X, rng = data(400, 5, sparse)
+def test_outer_products_are_summed(n_rows):
+    X, rng = data(400, 5)
     rows, cost = rng.permutation(400), rng.random(400) + 0.1
     outer, row, block = np.ones((5, 5)), np.ones(5), np.empty((kernels.GATHER, 5))
     total = kernels._sum_outer(
-        *design, np.zeros(5), cost, rows, n_rows, np.empty(400), block, outer, row
+        X, np.zeros(5), cost, rows, n_rows, np.empty(400), block, outer, row
     )
     taken, weight = X[rows[:n_rows]], cost[rows[:n_rows]]
     upper = np.triu_indices(5)
@@ -121,13 +106,12 @@ def test_outer_products_are_summed(sparse, n_rows):
 
 
 @pytest.mark.slow
-@both
 @pytest.mark.parametrize("n_free", [0, 1, 6])
-def test_gram_of_the_free_rows(sparse, n_free):
-    design, X, rng = data(9, 12, sparse)
+def test_gram_of_the_free_rows(n_free):
+    X, rng = data(9, 12)
     root, z = rng.random(n_free) + 0.1, X[4].copy()
     free = np.sort(rng.permutation(9)[:n_free])
-    gram = kernels._gram(*design, z, free, n_free, root)
+    gram = kernels._gram(X, z, free, n_free, root)
     scaled = root[:, None] * (X[free] - z)
     upper = np.triu_indices(n_free)
     np.testing.assert_allclose(gram[upper], (scaled @ scaled.T)[upper], rtol=1e-12, atol=1e-12)
@@ -138,17 +122,16 @@ def test_gram_of_the_free_rows(sparse, n_free):
 
 
 @pytest.mark.slow
-@both
-def test_both_forms_of_the_newton_direction_solve_the_newton_system(sparse):
-    design, X, rng = data(12, 7, sparse)
+def test_both_forms_of_the_newton_direction_solve_the_newton_system():
+    X, rng = data(12, 7)
     cost, z, sigma, free = rng.random(12) + 0.1, X[3].copy(), 2.5, np.array([0, 4, 5, 9])
     gradient = rng.normal(size=7)
     d = X[free] - z
     expected = np.linalg.solve(np.eye(7) + sigma * d.T @ (cost[free, None] * d), -gradient)
     root = np.sqrt(sigma * cost[free])
-    gram = kernels._gram(*design, z, free, 4, root)
+    gram = kernels._gram(X, z, free, 4, root)
     direction = np.empty(7)
-    arguments = (*design, z, free, 4, root, gram, gradient, np.empty(7), direction)
+    arguments = (X, z, free, 4, root, gram, gradient, np.empty(7), direction)
     find_by_rows(arguments, kernels.address_of_posv())
     np.testing.assert_allclose(direction, expected, rtol=1e-10, atol=1e-12)
 
@@ -159,7 +142,7 @@ def find_by_rows(arguments, address):
 
 
 def test_outer_products_about_a_pivot():
-    _, X, rng = data(90, 5, False)
+    X, rng = data(90, 5)
     cost, z = rng.random(90) + 0.1, X[3].copy()
     everything, hessian = X.T @ (cost[:, None] * X), np.empty((5, 5))
     kernels._scale_about(everything, cost @ X, cost.sum(), z, 0.9, hessian)

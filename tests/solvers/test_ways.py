@@ -59,10 +59,11 @@ def test_the_way_follows_the_predicted_work():
     small, large = (make("normal", n, 5, 0.1) for n in (300, 3000))
     assert not small.is_compiled
     assert large.is_compiled
-    wide = sp.random_array((200, 40_000), density=0.001, format="csr", rng=0)
-    y = np.where(np.arange(200) % 3, -1.0, 1.0)
-    problem = PivotProblem.from_rows(wide, y, np.ones(200), np.ones(200))
+    large = sp.random_array((600, 40_000), density=0.001, format="csr", rng=0)
+    y = np.where(np.arange(600) % 3, -1.0, 1.0)
+    problem = PivotProblem.from_rows(large, y, np.ones(600), np.ones(600))
     assert not problem.rows.is_dense
+    assert not problem.is_compiled
 
 
 @pytest.mark.parametrize("selection", ["average", "closest", "objective", "refine"])
