@@ -440,8 +440,8 @@ def _of_tau_b(data: ScoredLists) -> CorrelationInfluence:
 
     values = np.empty(n)
     values[blocks.order] = influence(agreement, by_grade, by_score)
-    ends_of_influence = (float(influence(x, 1.0, 1.0)) for x in (-1.0, 1.0))
-    return values - values.mean(), tuple(ends_of_influence)
+    low, high = float(influence(-1.0, 1.0, 1.0)), float(influence(1.0, 1.0, 1.0))
+    return values - values.mean(), (low, high)
 
 
 def _of_spearman(data: ScoredLists) -> CorrelationInfluence:

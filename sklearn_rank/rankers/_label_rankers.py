@@ -22,7 +22,6 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
-    InMemoryDesign,
     LabelProblem,
     OnePart,
     as_design,
@@ -360,7 +359,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
             )
         return loss
 
-    def _problem(self, design: InMemoryDesign, lists: Lists, loss: TemplateLoss) -> LabelProblem:
+    def _problem(self, design: Any, lists: Lists, loss: TemplateLoss) -> LabelProblem:
         weighted = with_query_weight(lists, 1 / weights_of(lists).sum())
         of_rows = LossOnLists(loss, weighted, count_threads(self.n_jobs))
         scales = column_scales(design, lists.query_weight)
