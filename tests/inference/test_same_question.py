@@ -60,12 +60,12 @@ def test_the_pages_count_the_measures_that_have_intervals_and_comparisons():
                 simplefilter("ignore")
                 call()
                 counts[kind] += 1
-    assert counts["over queries"] >= 43
-    assert (counts["intervals"], counts["comparisons"]) == (33, 33)
+    assert counts["over queries"] >= 40
+    assert (counts["intervals"], counts["comparisons"]) == (31, 31)
     root = Path(__file__).parents[2]
     text = (root / "docs/user_guide/how_far_to_trust.md").read_text(encoding="utf-8")
-    assert "All 43 named measures have intervals and comparisons as means over queries" in text
-    assert "33 of them on one list" in text
+    assert "All 40 named measures have intervals and comparisons as means over queries" in text
+    assert "31 of them on one list" in text
 
 
 def doors_of_queries(measure):
