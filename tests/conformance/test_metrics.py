@@ -750,12 +750,12 @@ def test_labels_of_any_kind(case):
 @pytest.mark.parametrize(
     ("y_true", "pos_label", "message"),
     [
-        (["a", "b"], None, "pos_label"),
-        ([1, 2], None, "pos_label"),
-        ([0, 1], 2, "pos_label=2"),
-        ([0, 1, 2], None, "3 classes"),
-        ([0.0, np.nan], None, "at row 1"),
-        ([None, "a"], "a", "at row 0"),
+        (["a", "b"], None, "pass pos_label explicitly"),
+        ([1, 2], None, "pass pos_label explicitly"),
+        ([0, 1], 2, "pos_label=2 is not among"),
+        ([0, 1, 2], None, "has 3 classes"),
+        ([0.0, np.nan], None, "missing label at row 1"),
+        ([None, "a"], "a", "missing label at row 0"),
     ],
 )
 def test_labels_that_say_too_little_are_refused(y_true, pos_label, message):

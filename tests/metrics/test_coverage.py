@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import coverage_error
 
-from sklearn_rank.metrics import coverage_loss, get_scorer
+from sklearn_rank.metrics import coverage_loss
 
 
 def test_it_is_scikit_learns_without_ties():
@@ -18,21 +18,9 @@ def test_it_is_scikit_learns_without_ties():
     assert found == pytest.approx(coverage_error(y, score), abs=1e-13)
 
 
-def test_ties_with_negatives_alone_tell_them_apart():
-    assert coverage_loss([1, 1, 0], [2, 2, 1]) == coverage_error([[1, 1, 0]], [[2, 2, 1]]) == 2
-    assert coverage_error([[1, 0, 0]], [[1, 1, 1]]) == 3
-    assert coverage_loss([1, 0, 0], [1, 1, 1]) == 2
-
-
 def test_whole_weights_of_any_size():
     found = coverage_loss([1, 0, 1], [3, 2, 2], sample_weight=[5, 10**12, 1])
     assert found == pytest.approx(5 + (10**12 + 2) / 2)
     # Many copies of a positive: the last one is at the end of its block.
     found = coverage_loss([1, 0], [1, 1], sample_weight=[10**12, 1])
     assert found == pytest.approx(10**12 + 1, abs=2)
-
-
-def test_its_scorer_is_negated():
-    assert repr(get_scorer("neg_coverage")) == "get_scorer('neg_coverage')"
-    with pytest.raises(ValueError, match="'neg_coverage', the negated loss"):
-        get_scorer("coverage")

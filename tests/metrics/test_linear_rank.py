@@ -18,7 +18,6 @@ from sklearn_rank.metrics import (
     local_auc_score,
     p_norm_push_score,
     rie_score,
-    roc_auc_score,
 )
 
 
@@ -74,70 +73,6 @@ def test_large_alpha_keeps_its_digits():
     value = bedroc_score(y_true, -np.arange(1000), alpha=5e5)
     assert value == pytest.approx(1.0)
     assert bedroc_score(y_true[::-1], -np.arange(1000), alpha=5e5) == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_named_measures_are_linear_rank_statistics(tied, weighted):
-    y_true, y_score, weight = tied
-    weight = weight if weighted else None
-    for normalize in ("mean", "minmax", None):
-        for value, phi in (
-            (
-                local_auc_score(
-                    y_true, y_score, u0=0.7, normalize=normalize, sample_weight=weight
-                ),
-                LocalAUC(0.7),
-            ),
-            (
-                p_norm_push_score(
-                    y_true, y_score, p=3.5, normalize=normalize, sample_weight=weight
-                ),
-                Power(3.5),
-            ),
-        ):
-            same = linear_rank_score(
-                y_true, y_score, phi=phi, normalize=normalize, sample_weight=weight
-            )
-            assert value == same
-    auc = roc_auc_score(y_true, y_score, sample_weight=weight)
-    for phi in ("wilcoxon", Power(1), LocalAUC(0)):
-        same = linear_rank_score(
-            y_true, y_score, phi=phi, normalize="minmax", sample_weight=weight
-        )
-        # An item of a real weight takes parts of ranks: pairs within an item no longer cancel.
-        assert same == pytest.approx(auc, rel=1e-12, abs=0.05 if weighted else 0)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_top_dcg_is_the_gain_of_binary_labels(tied, weighted):
-    for k in (1, 4, 30, 100):
-        y_true, y_score, weight = tied
-        weight = weight if weighted else None
-        value = linear_rank_score(
-            y_true, y_score, phi=TopDCG(k), normalize=None, sample_weight=weight
-        )
-        assert value == pytest.approx(
-            dcg_score(y_true, y_score, k=k, sample_weight=weight), rel=1e-11
-        )
-
-
-def test_mean_of_van_der_waerden_scores_by_hand():
-    value = linear_rank_score([1, 0, 1], [3, 2, 1], phi=VanDerWaerden(), normalize=None)
-    assert value == pytest.approx(0, abs=1e-15)
-    top = linear_rank_score([1, 0, 0], [3, 2, 1], phi="van_der_waerden", normalize="mean")
-    assert top == pytest.approx(0.6744897501960817)
-
-
-def test_ties_by_hand():
-    # Two tied items on ranks 2 and 3 of 3: the mean of 4/16 and 9/16, mid 2.5, highest 3.
-    y_true, y_score, phi = [1, 0, 0], [2, 2, 1], Power(2)
-    assert linear_rank_score(y_true, y_score, phi=phi, normalize="mean") == pytest.approx(6.5 / 16)
-    assert linear_rank_score(
-        y_true, y_score, phi=phi, ties="mid", normalize="mean"
-    ) == pytest.approx(6.25 / 16)
-    assert linear_rank_score(
-        y_true, y_score, phi=phi, ties="max", normalize="mean"
-    ) == pytest.approx(9 / 16)
 
 
 def test_range_is_zero_to_one_with_average_ties(tied):
@@ -213,3 +148,16 @@ def test_bad_numbers_are_refused(function, arguments):
     name, value = next(iter(arguments.items()))
     with pytest.raises((ValueError, TypeError), match=f"{name}={value!r}"):
         function([1, 0], [2, 1], **arguments)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_top_dcg_is_the_gain_of_binary_labels(tied, weighted):
+    for k in (1, 4, 30, 100):
+        y_true, y_score, weight = tied
+        weight = weight if weighted else None
+        value = linear_rank_score(
+            y_true, y_score, phi=TopDCG(k), normalize=None, sample_weight=weight
+        )
+        assert value == pytest.approx(
+            dcg_score(y_true, y_score, k=k, sample_weight=weight), rel=1e-11
+        )

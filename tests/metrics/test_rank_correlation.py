@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from sklearn_rank.metrics import get_measure, tau_b_score
+from sklearn_rank.metrics import tau_b_score
 from sklearn_rank.metrics._rank_correlation import sums_over_pairs
 
 
@@ -52,9 +52,3 @@ def test_weighted_pairs_of_runs():
                 found = sums_over_pairs(level.astype(np.uint32), offsets, into, weight)
                 into = np.zeros(n, int) if into is None else into
                 np.testing.assert_allclose(found, np.bincount(into, expected), rtol=1e-12)
-
-
-def test_tau_b_has_no_more_theorems_than_its_range_gives():
-    measure = get_measure("tau_b")
-    assert measure.theorems == ("hoeffding", "kl", "bernstein")
-    assert measure.positional is None

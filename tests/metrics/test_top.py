@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import (
     accuracy_at_top_loss,
     get_measure,
-    positives_at_top_score,
     precision_at_k_score,
     precision_at_top_curve,
     precision_at_top_score,
@@ -50,68 +48,9 @@ def test_the_top_is_rounded_not_raised():
     assert precision_at_top_score(y_true, -np.arange(100), tau=0.07) == 1.0
 
 
-def test_real_weights_scale_freely():
-    rng = np.random.default_rng(0)
-    y_true, y_score = rng.integers(0, 2, 50), rng.integers(0, 9, 50)
-    weight = rng.random(50)
-    for measure in (precision_at_top_score, accuracy_at_top_loss):
-        value = measure(y_true, y_score, tau=0.3, sample_weight=weight)
-        scaled = measure(y_true, y_score, tau=0.3, sample_weight=1e-6 * weight)
-        assert scaled == pytest.approx(value, abs=1e-9)
-
-
 def test_real_weights_by_hand():
     value = precision_at_top_score([1, 0, 1], [3, 2, 1], tau=0.5, sample_weight=[0.25, 0.5, 0.25])
     assert value == pytest.approx(0.5)
-
-
-def test_labels_of_any_kind():
-    y_score = [3, 2, 1, 0]
-    for negative, positive in ((0, 1), (-1, 1), (False, True)):
-        y_true = [positive, positive, negative, positive]
-        assert positives_at_top_score(y_true, y_score) == 2.0
-    y_true = ["good", "good", "bad", "good"]
-    assert positives_at_top_score(y_true, y_score, pos_label="good") == 2.0
-    assert positives_at_top_score(y_true, y_score, pos_label="bad") == 0.0
-
-
-@pytest.mark.parametrize(
-    ("y_true", "pos_label", "message"),
-    [
-        (["a", "b"], None, "pass pos_label explicitly"),
-        ([1, 2], None, "pass pos_label explicitly"),
-        ([0, 1], 2, "pos_label=2 is not among"),
-        ([0, 1, 2], None, "has 3 classes"),
-        ([0.0, np.nan], None, "missing label at row 1"),
-        ([None, "a"], "a", "missing label at row 0"),
-    ],
-)
-def test_labels_that_say_too_little_are_refused(y_true, pos_label, message):
-    with pytest.raises(ValueError, match=message):
-        positives_at_top_score(y_true, range(len(y_true)), pos_label=pos_label)
-
-
-def test_positives_at_top_without_one_class():
-    assert positives_at_top_score([1, 1], [0, 1]) == 2.0
-    assert positives_at_top_score([0, 0], [0, 1]) == 0.0
-    with pytest.warns(UndefinedMetricWarning, match="no positive"):
-        assert np.isnan(positives_at_top_score([0, 0], [0, 1], normalize=True))
-
-
-def test_accuracy_at_top_needs_both_classes():
-    with pytest.raises(ValueError, match="one class only"):
-        accuracy_at_top_loss([1, 1], [0, 1], tau=0.5, undefined="raise")
-    with pytest.warns(UndefinedMetricWarning, match="one class only"):
-        assert np.isnan(accuracy_at_top_loss([1, 1], [0, 1], tau=0.5))
-
-
-def test_enrichment_by_hand():
-    # One of two items on top is positive, and 2 of 8: .5 / .25.
-    y_true = [1, 0, 1, 0, 0, 0, 0, 0]
-    value = get_measure("enrichment@0.25")(y_true, -np.arange(8))
-    assert value == pytest.approx(2.0)
-    precision = precision_at_top_score(y_true, -np.arange(8), tau=0.25)
-    assert value == precision / np.mean(y_true)
 
 
 @pytest.mark.parametrize("tau", [0, 1.5, -0.1, np.nan, "0.5", None])
@@ -127,24 +66,12 @@ def test_k_that_is_no_position_is_refused(measure):
             measure([0, 1], [0, 1], k=k)
 
 
-def test_at_k_by_hand():
-    y_true, y_score = [1, 0, 1, 1], [4, 3, 3, 1]
-    assert precision_at_k_score(y_true, y_score, k=2) == pytest.approx(0.75)
-    assert recall_at_k_score(y_true, y_score, k=np.int64(2)) == pytest.approx(0.5)
-    assert precision_at_k_score(y_true, y_score, k=8) == pytest.approx(3 / 8)
-    assert recall_at_k_score(y_true, y_score, k=8) == 1.0
-
-
 def test_small_tops_of_many_queries_warn_once():
     qid = np.repeat(np.arange(10), [1, 2, 3, 30, 40, 1, 2, 3, 30, 40])
     y_true = np.arange(len(qid)) % 2
     with pytest.warns(SmallTopWarning) as caught:
         precision_at_top_score(y_true, y_true, tau=0.1, qid=qid)
     assert len(caught) == 1
-
-
-def test_items_tied_with_the_quantile_count_on_neither_side():
-    assert accuracy_at_top_loss([0, 1, 0, 1], [1, 1, 1, 1], tau=0.5) == 0.0
 
 
 def test_every_point_of_the_curve_is_a_precision_at_the_top():

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
 
-from sklearn_rank.calibration import regret_bound
-from sklearn_rank.metrics import get_measure, success_at_k_score
+from sklearn_rank.metrics import get_measure
 
 TOP_ONE = get_measure("top1")
 
@@ -15,15 +14,6 @@ def test_of_classes_it_is_the_accuracy():
     label, score = rng.integers(0, 4, 200), rng.normal(size=(200, 4))
     expected = accuracy_score(label, score.argmax(axis=1))
     assert TOP_ONE(np.eye(4)[label], score) == pytest.approx(expected, abs=1e-14)
-
-
-def test_of_two_classes_it_is_success_at_1():
-    rng = np.random.default_rng(1)
-    y, score = rng.integers(0, 2, (100, 6)), rng.integers(0, 4, (100, 6))
-    y = y[(y.min(axis=1) == 0) & (y.max(axis=1) == 1)]
-    score = score[: len(y)]
-    values = TOP_ONE(y, score, average=None)
-    np.testing.assert_allclose(values, success_at_k_score(y, score, k=1, average=None))
 
 
 def test_weights_are_shares_of_the_block_on_top():
@@ -39,8 +29,3 @@ def test_its_utilities_are_those_of_the_value():
     )
     assert form.utilities(lists).tolist()[:5] == [1, 1, 0, 1, 0]
     assert np.isnan(form.utilities(lists)[5:]).all()
-
-
-def test_losses_are_calibrated_with_it():
-    bound = regret_bound("pointwise_squared", "top1", 0.01, n_items=5)
-    assert 0 < bound.value < 1

@@ -1,4 +1,4 @@
-"""Measures of one list as other systems have them, rows of equal scores in a given order."""
+"""Measures of one list as LETOR 2.0 and scikit-learn have them."""
 
 from math import log2
 
@@ -9,49 +9,24 @@ def from_the_top(y_true, y_score):
     return [y_true[i] for i in sorted(range(len(y_true)), key=lambda i: -y_score[i])]
 
 
-def ndcg(labels, k, gain, discount, empty):
+def ndcg(labels, k):
     def dcg(some):
-        return sum(gain(g) * discount(i + 1) for i, g in enumerate(some[:k]))
+        return sum(
+            (2**grade - 1) / (1 if i < 2 else log2(i + 1)) for i, grade in enumerate(some[:k])
+        )
 
     ideal = dcg(sorted(labels, reverse=True))
-    return dcg(labels) / ideal if ideal else empty
+    return dcg(labels) / ideal if ideal else 0.0
 
 
-def exponential(grade):
-    return 2**grade - 1
-
-
-def linear(grade):
-    return grade
-
-
-def logarithmic(position):
-    return 1 / log2(position + 1)
-
-
-def letor(position):
-    return 1 if position <= 2 else 1 / log2(position)
-
-
-def average_precision(labels, k, reachable, empty):
+def average_precision(labels):
     relevant = [grade >= 1 for grade in labels]
-    hits = [sum(relevant[: i + 1]) / (i + 1) for i in range(min(k, len(labels))) if relevant[i]]
-    if not any(relevant):
-        return empty
-    return sum(hits) / (min(k, sum(relevant)) if reachable else sum(relevant))
+    hits = [sum(relevant[: i + 1]) / (i + 1) for i in range(len(labels)) if relevant[i]]
+    return sum(hits) / sum(relevant) if hits else 0.0
 
 
-def precision(labels, k, by_length):
-    return sum(grade >= 1 for grade in labels[:k]) / (min(k, len(labels)) if by_length else k)
-
-
-def recall(labels, k):
-    n_relevant = sum(grade >= 1 for grade in labels)
-    return sum(grade >= 1 for grade in labels[:k]) / n_relevant if n_relevant else 0.0
-
-
-def reciprocal_rank(labels):
-    return next((1 / (i + 1) for i, grade in enumerate(labels) if grade >= 1), 0.0)
+def precision(labels, k):
+    return sum(grade >= 1 for grade in labels[:k]) / k
 
 
 def average_precision_at_block_ends(y_true, y_score):
