@@ -82,7 +82,10 @@ FOR_CHECKS = {
     "GroupRankerAdapter": {"estimator": LGBMRanker(n_estimators=2, n_jobs=1, verbosity=-1)},
     "RankBoostRanker": {"n_estimators": 10},
     "RankEnsemble": {
-        "estimators": [("a", OrderPreservingRanker(tol=0.1)), ("b", OrderPreservingRanker())]
+        "estimators": [
+            ("a", OrderPreservingRanker("pointwise_squared", tol=1e-8)),
+            ("b", OrderPreservingRanker(tol=1e-8)),
+        ]
     },
     "RankEnsembleClassifier": {
         "estimators": [
