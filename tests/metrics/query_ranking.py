@@ -8,6 +8,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
+    cross_val_score,
 )
 
 from sklearn_rank.metrics import (
@@ -67,3 +68,8 @@ def by_hand(model, X, y, groups, cv, measure=NDCG, fit=("qid",), **by_row):
 
 
 CV = GroupKFold(3)
+
+
+def fold_values(model, X, y, scorer, cv=CV, **params):
+    """Value of each fold by scikit-learn; ``params`` are what cross-validation is passed."""
+    return cross_val_score(model, X, y, scoring=scorer, cv=cv, params=params, error_score="raise")

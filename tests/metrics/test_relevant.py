@@ -6,11 +6,9 @@ from inspect import signature
 import numpy as np
 import pytest
 import sklearn
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, cross_val_score
 
-from sklearn_rank import metrics
 from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import (
@@ -335,11 +333,6 @@ def test_a_measure_of_ones_own_has_a_level():
     graded = make_measure(first, name="first", kind="graded")
     with pytest.raises(TypeError, match="rel"):
         get_measure(graded, rel=2)
-
-
-def test_what_is_undefined_by_a_level_is_told():
-    with pytest.warns(UndefinedMetricWarning, match="no positive"):
-        assert np.isnan(metrics.rie_score([1, 0], [1, 2], rel=2))
 
 
 def test_a_scorer_takes_the_level_itself_as_relevant():

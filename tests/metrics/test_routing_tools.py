@@ -13,7 +13,6 @@ from sklearn.model_selection import (
     GroupKFold,
     LeaveOneOut,
     cross_val_predict,
-    cross_val_score,
     cross_validate,
     learning_curve,
     validation_curve,
@@ -31,7 +30,7 @@ from sklearn_rank.metrics import (
     precision_at_k_score,
     roc_auc_score,
 )
-from tests.metrics.query_ranking import CV, N_ITEMS, N_QUERIES, QueryRanker, by_hand
+from tests.metrics.query_ranking import CV, N_ITEMS, N_QUERIES, QueryRanker, by_hand, fold_values
 
 # --------------------------------------------------------------------------- scikit-learn's tools
 
@@ -194,14 +193,8 @@ def test_classifiers_over_queries(model, labels, data, routing):
     if isinstance(model, AccuracyAtTopRanker):
         # The scorer asks the last step of the pipeline.
         model, told = clone(model).set_params(**told), {}
-    values = cross_val_score(
-        make_pipeline(StandardScaler(), model),
-        X,
-        y,
-        scoring=get_scorer("precision@3", **told),
-        cv=CV,
-        params={"groups": qid},
-        error_score="raise",
+    values = fold_values(
+        make_pipeline(StandardScaler(), model), X, y, get_scorer("precision@3", **told), groups=qid
     )
     for (train, test), value in zip(CV.split(X, y, qid), values, strict=True):
         fitted = make_pipeline(StandardScaler(), clone(model)).fit(X[train], y[train])
@@ -242,15 +235,7 @@ def test_regressors_over_queries(data, routing):
             return np.full(len(X), self.mean_)
 
     for model in (Ridge(), Constant()):
-        values = cross_val_score(
-            model,
-            X,
-            y,
-            scoring=get_scorer("ndcg@3", gain="linear"),
-            cv=CV,
-            params={"groups": qid},
-            error_score="raise",
-        )
+        values = fold_values(model, X, y, get_scorer("ndcg@3", gain="linear"), groups=qid)
         measure = partial(ndcg_score, k=3, gain="linear")
         expected = by_hand(model, X, y, qid, CV, measure, fit=(), qid=qid)
         np.testing.assert_array_equal(values, expected)
@@ -271,15 +256,7 @@ def test_xgboost(sorted_data, routing):
     X, y, qid = sorted_data
     ranker = xgboost.XGBRanker(n_estimators=3, max_depth=2, n_jobs=1)
     ranker.set_fit_request(qid="groups")
-    values = cross_val_score(
-        ranker,
-        X,
-        y,
-        scoring=get_scorer("ndcg@3"),
-        cv=CV,
-        params={"groups": qid},
-        error_score="raise",
-    )
+    values = fold_values(ranker, X, y, get_scorer("ndcg@3"), groups=qid)
     np.testing.assert_array_equal(values, by_hand(ranker, X, y, qid, CV, qid=qid))
     fitted = ranker.fit(X, y, qid=qid)
     expected = average_precision_score(y > 0, fitted.predict(X), qid=qid)
@@ -298,15 +275,7 @@ def test_lightgbm(sorted_data, routing):
 
     ranker = ByQuery(n_estimators=3, min_child_samples=2, n_jobs=1, verbose=-1)
     ranker.set_fit_request(qid="groups")
-    values = cross_val_score(
-        ranker,
-        X,
-        y,
-        scoring=get_scorer("ndcg@3"),
-        cv=CV,
-        params={"groups": qid},
-        error_score="raise",
-    )
+    values = fold_values(ranker, X, y, get_scorer("ndcg@3"), groups=qid)
     np.testing.assert_array_equal(values, by_hand(ranker, X, y, qid, CV, qid=qid))
     fitted = lightgbm.LGBMRanker(n_estimators=3, min_child_samples=2, n_jobs=1, verbose=-1)
     fitted.fit(X, y, group=np.full(N_QUERIES, N_ITEMS))
