@@ -355,11 +355,12 @@ def check_n_places(n_places: float) -> None:
 
 def places_of(size: FloatArray) -> Iterator[tuple[slice, IntArray, IntArray, FloatArray]]:
     """Iterate over the places of blocks, PLACES at a time."""
-    check_n_places(float(size.sum()))
+    n_places = float(size.sum())
+    check_n_places(n_places)
     stops = np.cumsum(size).astype(np.intp)
     starts = stops - size.astype(np.intp)
-    for begin in range(0, int(stops[-1]), PLACES):
-        end = min(begin + PLACES, int(stops[-1]))
+    for begin in range(0, int(n_places), PLACES):
+        end = min(begin + PLACES, int(n_places))
         blocks = slice(
             int(np.searchsorted(stops, begin, "right")), int(np.searchsorted(starts, end, "left"))
         )

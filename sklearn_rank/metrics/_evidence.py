@@ -458,11 +458,6 @@ def mean_discounts(score: AnyArray, discounts: FloatArray) -> FloatArray:
     return np.asarray(blocks.to_items(share))
 
 
-def top_places(n: int, mass: float) -> FloatArray:
-    """Share of each place that is within a top of a mass that need not be whole."""
-    return np.clip(mass - np.arange(n), 0.0, 1.0)
-
-
 def running_mean(values: FloatArray) -> Callable[[Any], Any]:
     """Mean of the first values, of numbers that need not be whole."""
     sums = np.append(0.0, np.cumsum(values))

@@ -285,14 +285,9 @@ def by_row(
     """Give each row the value of its block for its class. Shape (n_rows,)."""
     order = blocks.order
     values = np.empty(len(order))
-    if blocks.untied:
-        of_block = if_negative.copy()
-        of_block[blocks.some] = if_positive[blocks.some]
-        values[order] = of_block
-    else:
-        values[order] = np.where(
-            positive[order], blocks.to_rows(if_positive), blocks.to_rows(if_negative)
-        )
+    values[order] = np.where(
+        positive[order], blocks.to_rows(if_positive), blocks.to_rows(if_negative)
+    )
     return values
 
 
@@ -305,9 +300,6 @@ def _slopes(
     """
     if phi._only_jumps:
         return np.zeros(len(size)), np.zeros(len(size))
-    if np.all(size == 1.0):
-        slope = _slope_at(phi, below + 1.0, n, window)
-        return slope, slope / 2.0
     outer, inner = np.zeros((2, len(size)))
     highest = below + size
     for some, first, block, place in places_of(size):
@@ -514,21 +506,17 @@ def _precision_of_population(
         mean = np.maximum(mean_pos + mean_neg, 0.5)
         return mean_pos / mean - mean_pos * mean_neg * (share - mean_neg / m) / mean**3
 
-    if np.all(size == 1.0):
-        precision = at(pos_above, above)
-    else:
-        precision, nodes = np.zeros(len(size)), np.minimum(size, MOST_NODES)
-        for inside, first, block, place in places_of(nodes):
-            place = (place + 0.5) * (size / nodes)[inside][block] - 0.5
-            values = at(
-                pos_above[inside][block] + place * again[inside][block],
-                above[inside][block] + place,
-            )
-            precision[inside] += np.add.reduceat(values, first)
-        # The first place of the list has nothing above it.
-        if above[0] == 0.0 and 1.0 < size[0] <= MOST_NODES:
-            nodes[0] -= 1.0
-        precision /= nodes
+    precision, nodes = np.zeros(len(size)), np.minimum(size, MOST_NODES)
+    for inside, first, block, place in places_of(nodes):
+        place = (place + 0.5) * (size / nodes)[inside][block] - 0.5
+        values = at(
+            pos_above[inside][block] + place * again[inside][block], above[inside][block] + place
+        )
+        precision[inside] += np.add.reduceat(values, first)
+    # The first place of the list has nothing above it.
+    if above[0] == 0.0 and 1.0 < size[0] <= MOST_NODES:
+        nodes[0] -= 1.0
+    precision /= nodes
     if above[0] == 0.0 and size[0] == 1.0:
         precision[0] = precision[1]
     return precision
@@ -537,21 +525,14 @@ def _precision_of_population(
 def _place_sums(above: FloatArray, size: FloatArray) -> FloatArray:
     """Sums over the places v of each block, at the positions ``above + v``, in five rows."""
     sums = np.zeros((5, len(size)))
-    sums[0] = 1.0 / (above + 1.0)
-    sums[2] = sums[0] ** 2
-    tied = np.flatnonzero(size > 1.0)
-    if len(tied) == 0:
-        return sums
-    sums[:, tied] = 0.0
-    for inside, first, block, place in places_of(size[tied]):
-        which = tied[inside]
-        once = 1.0 / (above[which][block] + place + 1.0)
-        for row, terms in enumerate((once, once * place, once**2)):
-            sums[row, which] += np.add.reduceat(terms, first)
-        terms *= place
-        sums[3, which] += np.add.reduceat(terms, first)
-        terms *= place - 1.0
-        sums[4, which] += np.add.reduceat(terms, first)
+    for inside, first, block, place in places_of(size):
+        once = 1.0 / (above[inside][block] + place + 1.0)
+        square = once**2
+        ahead = square * place
+        for row, terms in zip(
+            sums, (once, once * place, square, ahead, ahead * (place - 1.0)), strict=True
+        ):
+            row[inside] += np.add.reduceat(terms, first)
     return sums
 
 

@@ -254,7 +254,9 @@ class KeptRows:
         if self.distinct:
             self._keep(ScoreTable.of_rows(lists.score, lists.labels, lists.weight))
         else:
-            self._keep(_copy_lists(lists))
+            weight = None if lists.weight is None else lists.weight.copy()
+            labels, score = lists.labels.copy(), lists.score.copy()
+            self._keep(replace(lists, labels=labels, score=score, weight=weight))
 
     def merge(self, other: KeptRows) -> None:
         for part in list(other._parts):
@@ -301,27 +303,13 @@ class KeptRows:
         return group_scored_rows(rows, lambda checked: labels)
 
     def result(self, measure: Any) -> float:
-        return value_of_rows(self.lists, measure)
-
-
-def _copy_lists(lists: ScoredLists) -> ScoredLists:
-    """Copy of lists, whose arrays the caller may change."""
-    return replace(
-        lists,
-        labels=lists.labels.copy(),
-        score=lists.score.copy(),
-        weight=None if lists.weight is None else lists.weight.copy(),
-    )
+        lists = self.lists
+        check_all_weights(lists, measure)
+        return float(measure.of_lists(lists))
 
 
 def _query_weight(weight: FloatArray | None, n_lists: int) -> FloatArray:
     return np.ones(n_lists) if weight is None else weight
-
-
-def value_of_rows(lists: ScoredLists, measure: Any) -> float:
-    """Evaluate rows that were checked one by one."""
-    check_all_weights(lists, measure)
-    return float(measure.of_lists(lists))
 
 
 def check_all_weights(lists: Lists, measure: Any) -> None:

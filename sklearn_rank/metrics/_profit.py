@@ -19,11 +19,7 @@ from ._top import check_top, masses_of_tops
 def sums_of_tops(lists: ScoredLists, amounts: FloatArray, mass: FloatArray) -> FloatArray:
     """Sum of the amounts in a top of some weight of each list, the mean over orders of ties."""
     blocks = tied_blocks(lists.score, lists.offsets)
-    if lists.weight is None:
-        weight = np.diff(blocks.starts, append=len(blocks.order)).astype(np.float64)
-        totals = blocks.totals(amounts)
-    else:
-        weight, totals = blocks.totals(lists.weight), blocks.totals(lists.weight * amounts)
+    weight, totals = blocks.totals(lists.counts), blocks.totals(lists.counts * amounts)
     above = blocks.running(weight) - weight
     inside = np.clip((mass[blocks.list_of()] - above) / weight, 0.0, 1.0)
     return np.asarray(blocks.list_totals(inside * totals))
@@ -38,7 +34,7 @@ def influence_of_top(lists: ScoredLists, amounts: FloatArray, mass: float) -> Cl
     n = float(lists.sizes[0])
     share = mass / n
     blocks = tied_blocks(lists.score)
-    weight = np.ones(len(amounts)) if lists.weight is None else lists.weight
+    weight = lists.counts
     of_blocks, totals = blocks.totals(weight), blocks.totals(weight * amounts)
     upto = np.cumsum(of_blocks)
     window = min(float(local_ranks(int(n), lists.draws)), mass, max(n - mass, 1.0))
@@ -78,16 +74,21 @@ class _OfAmounts(Measure):
     from_ranges = "sum"
 
 
-@without_function
-class ProfitAtKMeasure(_OfAmounts):
-    stem = "profit@"
+class _OfAmountsAtK(_OfAmounts):
     _number = NamedNumber("k", position, "10")
 
     k: int = checked(check_position)  # Number of top items
 
+    def _sums(self, lists: ScoredLists, amounts: FloatArray) -> FloatArray:
+        return sums_of_tops(lists, amounts, np.full(lists.n_lists, float(self.k)))
+
+
+@without_function
+class ProfitAtKMeasure(_OfAmountsAtK):
+    stem = "profit@"
+
     def values(self, lists: ScoredLists) -> FloatArray:
-        mass = np.full(lists.n_lists, float(self.k))
-        return sums_of_tops(lists, lists.grade, mass)
+        return self._sums(lists, lists.grade)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         _refuse_all_equal(self, lists)
@@ -115,21 +116,15 @@ class ProfitAtTopMeasure(_OfAmounts):
 
 
 @without_function
-class ValueRecallAtKMeasure(_OfAmounts):
+class ValueRecallAtKMeasure(_OfAmountsAtK):
     range = (0.0, 1.0)
     lacking = "no gain"
     stem = "value_recall@"
-    _number = NamedNumber("k", position, "10")
-
-    k: int = checked(check_position)  # Number of top items
 
     def values(self, lists: ScoredLists) -> FloatArray:
         gains = np.maximum(lists.grade, 0.0)
-        mass = np.full(lists.n_lists, float(self.k))
-        weight = 1.0 if lists.weight is None else lists.weight
-        total = lists.totals(weight * gains)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return sums_of_tops(lists, gains, mass) / total
+            return self._sums(lists, gains) / lists.weighted_totals(gains)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         gains = np.maximum(lists.grade, 0.0)

@@ -77,7 +77,46 @@ class TauBMeasure(_Agreement):
         return np.where(grades.n_blocks > 1, values, np.nan)
 
     def _influence_of_items(self, data: ScoredLists) -> CorrelationInfluence:
-        return _of_tau_b(data)
+        orders, n = _TwoOrders.of(data, None), len(data.score)
+        blocks, level = orders.by_score, orders.level
+        size, above = (
+            blocks.to_rows(x).astype(np.float64) for x in (blocks.lengths(), blocks.starts)
+        )
+        # Items of the same relevance, in the order of the scores: in the list, above the block and
+        # within it.
+        by_level = np.argsort(level, kind="stable")
+        new = _changes(level[by_level])
+        starts = np.flatnonzero(new | _changes(above[by_level]))
+        cell = np.diff(starts, append=n)
+        equal, equal_tied = np.empty((2, n))
+        equal[by_level] = np.repeat(starts - np.flatnonzero(new)[level[by_level[starts]]], cell)
+        equal_tied[by_level] = np.repeat(cell, cell)
+        same_grade = np.bincount(level)
+        # Of higher relevance: in the list, above the block, and within it, where they come last.
+        ahead = (np.cumsum(same_grade) - same_grade)[level]
+        higher = sums_over_pairs(level, np.array([0, n]), np.arange(n))
+        ends = np.append(np.flatnonzero(_changes(level) | _changes(above))[1:], n)
+        higher_tied = above + size - np.repeat(ends, np.diff(ends, prepend=0))
+        same_grade = same_grade[level].astype(np.float64)
+        # Items on the same side of each in both orders, less those on opposite sides.
+        agreement = 4.0 * higher + 2.0 * (equal + higher_tied - ahead - above) + n - size
+        agreement += equal_tied - same_grade
+        agreement /= n - 1.0
+        by_grade, by_score = ((n - tied) / (n - 1.0) for tied in (same_grade, size))
+        mean, mean_grade, mean_score = (float(x.mean()) for x in (agreement, by_grade, by_score))
+        # Scores that are all tied have correlation 0, for any divisor.
+        mean_score = mean_score or 1.0
+        divisor = float(np.sqrt(mean_grade * mean_score))
+        tau = mean / divisor
+
+        def influence(agreement: Any, by_grade: Any, by_score: Any) -> Any:
+            ties = (by_grade - mean_grade) / mean_grade + (by_score - mean_score) / mean_score
+            return 2.0 * (agreement - mean) / divisor - tau * ties
+
+        values = np.empty(n)
+        values[blocks.order] = influence(agreement, by_grade, by_score)
+        low, high = float(influence(-1.0, 1.0, 1.0)), float(influence(1.0, 1.0, 1.0))
+        return values - values.mean(), (low, high)
 
 
 @function_of(TauBMeasure)
@@ -156,7 +195,9 @@ class _TwoOrders:
     def of(cls, lists: ScoredLists, weight: FloatArray | None) -> _TwoOrders:
         sizes = lists.sizes if weight is None else lists.totals(weight)
         blocks = tied_blocks(lists.grade, lists.offsets)
-        grades, level = _Ties.of(blocks, weight, sizes), _levels(blocks)
+        grades = _Ties.of(blocks, weight, sizes)
+        of_block = np.arange(len(blocks.starts)) - blocks.first[blocks.list_of()]
+        level = blocks.to_items(of_block.astype(np.uint32))
         del blocks
         blocks = cells = tied_blocks(lists.score, lists.offsets)
         scores, level = _Ties.of(blocks, weight, sizes), level[blocks.order]
@@ -179,12 +220,6 @@ class _TwoOrders:
         right = sums_over_pairs(self.level, self.offsets, list_of, weight)
         tied_by_grade = (self.grades.squares - self.squares) / 2.0
         return 2.0 * right + tied_by_grade - self.scores.untied
-
-
-def _levels(by_grade: TiedBlocks) -> NDArray[np.uint32]:
-    """Number of distinct relevances of the list that are above that of each item."""
-    of_block = np.arange(len(by_grade.starts)) - by_grade.first[by_grade.list_of()]
-    return np.asarray(by_grade.to_items(of_block.astype(np.uint32)))
 
 
 def sums_over_pairs(
@@ -274,7 +309,26 @@ class SpearmanMeasure(_Agreement):
             return np.where(constant, np.nan, 12.0 * sums / parts)
 
     def _influence_of_items(self, data: ScoredLists) -> CorrelationInfluence:
-        return _of_spearman(data)
+        """Influence of the items on Spearman's correlation.
+
+        With u and v the middle ranks by score and by relevance as shares of the list, less one
+        half, an item has ``12 (u v + p + q)`` less the mean: p is the mean of v over the items
+        that it is below by score, q that of u over those that it is below by relevance, ties
+        counted half.
+        """
+        n = len(data.score)
+        by_score, by_grade = tied_blocks(data.score), tied_blocks(data.grade)
+        ranks = []
+        for blocks in (by_score, by_grade):
+            ranks.append(blocks.to_items(0.5 - (blocks.starts + blocks.lengths() / 2.0) / n))
+        values = ranks[0] * ranks[1]
+        mean = float(values.mean())
+        for blocks, rank in ((by_score, ranks[1]), (by_grade, ranks[0])):
+            sums = blocks.totals(rank)
+            values += blocks.to_items((np.cumsum(sums) - sums / 2.0) / n)
+        values *= 12.0
+        values -= values.mean()
+        return values, (-3.0 - 36.0 * mean, 3.0 - 36.0 * mean)
 
 
 @function_of(SpearmanMeasure)
@@ -398,69 +452,3 @@ def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
     positions = np.empty(len(score))
     positions[rows] = middle_positions(score[rows], None, offsets)
     return positions
-
-
-# ----------------------------------------------------------------------------- influence of items
-
-
-def _of_tau_b(data: ScoredLists) -> CorrelationInfluence:
-    orders, n = _TwoOrders.of(data, None), len(data.score)
-    blocks, level = orders.by_score, orders.level
-    size, above = (blocks.to_rows(x).astype(np.float64) for x in (blocks.lengths(), blocks.starts))
-    # Items of the same relevance, in the order of the scores: those of the list, above the block
-    # and within it.
-    by_level = np.argsort(level, kind="stable")
-    new = _changes(level[by_level])
-    starts = np.flatnonzero(new | _changes(above[by_level]))
-    cell = np.diff(starts, append=n)
-    equal, equal_tied = np.empty((2, n))
-    equal[by_level] = np.repeat(starts - np.flatnonzero(new)[level[by_level[starts]]], cell)
-    equal_tied[by_level] = np.repeat(cell, cell)
-    same_grade = np.bincount(level)
-    # Of higher relevance: in the list, above the block, and within it, where they come last.
-    ahead = (np.cumsum(same_grade) - same_grade)[level]
-    higher = sums_over_pairs(level, np.array([0, n]), np.arange(n))
-    ends = np.append(np.flatnonzero(_changes(level) | _changes(above))[1:], n)
-    higher_tied = above + size - np.repeat(ends, np.diff(ends, prepend=0))
-    same_grade = same_grade[level].astype(np.float64)
-    # Items on the same side of each in both orders, less those on opposite sides.
-    agreement = 4.0 * higher + 2.0 * (equal + higher_tied - ahead - above) + n - size
-    agreement += equal_tied - same_grade
-    agreement /= n - 1.0
-    by_grade, by_score = ((n - tied) / (n - 1.0) for tied in (same_grade, size))
-    mean, mean_grade, mean_score = (float(x.mean()) for x in (agreement, by_grade, by_score))
-    # Scores that are all tied have correlation 0, for any divisor.
-    mean_score = mean_score or 1.0
-    divisor = float(np.sqrt(mean_grade * mean_score))
-    tau = mean / divisor
-
-    def influence(agreement: Any, by_grade: Any, by_score: Any) -> Any:
-        ties = (by_grade - mean_grade) / mean_grade + (by_score - mean_score) / mean_score
-        return 2.0 * (agreement - mean) / divisor - tau * ties
-
-    values = np.empty(n)
-    values[blocks.order] = influence(agreement, by_grade, by_score)
-    low, high = float(influence(-1.0, 1.0, 1.0)), float(influence(1.0, 1.0, 1.0))
-    return values - values.mean(), (low, high)
-
-
-def _of_spearman(data: ScoredLists) -> CorrelationInfluence:
-    """Influence of the items on Spearman's correlation.
-
-    With u and v the middle ranks by score and by relevance as shares of the list, less one half,
-    an item has ``12 (u v + p + q)`` less the mean: p is the mean of v over the items that it is
-    below by score, q that of u over those that it is below by relevance, ties counted half.
-    """
-    n = len(data.score)
-    by_score, by_grade = tied_blocks(data.score), tied_blocks(data.grade)
-    ranks = []
-    for blocks in (by_score, by_grade):
-        ranks.append(blocks.to_items(0.5 - (blocks.starts + blocks.lengths() / 2.0) / n))
-    values = ranks[0] * ranks[1]
-    mean = float(values.mean())
-    for blocks, rank in ((by_score, ranks[1]), (by_grade, ranks[0])):
-        sums = blocks.totals(rank)
-        values += blocks.to_items((np.cumsum(sums) - sums / 2.0) / n)
-    values *= 12.0
-    values -= values.mean()
-    return values, (-3.0 - 36.0 * mean, 3.0 - 36.0 * mean)

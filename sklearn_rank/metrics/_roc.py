@@ -337,10 +337,18 @@ def _passing(
     return mean
 
 
-class TPRAtFPRMeasure(_Rates):
+class _PointOfCurve(_Rates):
+    from_ranges = "sum"
+
+    @property
+    def laws(self) -> Mapping[str, Any]:
+        # A point of the curve at the extreme of a class has no influence function.
+        return {"curve": None, "influence": None} if self.has_influence else {}
+
+
+class TPRAtFPRMeasure(_PointOfCurve):
     stem = "tpr@fpr"
     _number = NamedNumber("max_fpr", partial(share, also="0"), "0.01")
-    from_ranges = "sum"
 
     max_fpr: float = within(0.0, 1.0, "left")
 
@@ -369,11 +377,6 @@ class TPRAtFPRMeasure(_Rates):
     def has_influence(self) -> bool:
         """Not above all negatives, where the rate hangs on the highest one."""
         return self.max_fpr > 0
-
-    @property
-    def laws(self) -> Mapping[str, Any]:
-        # A point of the curve at the extreme of a class has no influence function.
-        return {"curve": None, "influence": None} if self.has_influence else {}
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_neg = float(lists.sizes[0] - lists.positives[0])
@@ -442,11 +445,10 @@ def tpr_at_fpr_score(
     """
 
 
-class FPRAtTPRMeasure(_Rates):
+class FPRAtTPRMeasure(_PointOfCurve):
     greater_is_better = False
     stem = "fpr@tpr"
     _number = NamedNumber("min_tpr", partial(share, also="1"), "0.9")
-    from_ranges = "sum"
 
     min_tpr: float = within(0.0, 1.0, "right")
 
@@ -477,11 +479,6 @@ class FPRAtTPRMeasure(_Rates):
     def has_influence(self) -> bool:
         """Not below all positives, where the rate hangs on the lowest one."""
         return self.min_tpr < 1
-
-    @property
-    def laws(self) -> Mapping[str, Any]:
-        # A point of the curve at the extreme of a class has no influence function.
-        return {"curve": None, "influence": None} if self.has_influence else {}
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_pos = float(lists.positives[0])

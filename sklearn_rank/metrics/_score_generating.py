@@ -469,11 +469,8 @@ class _FromCallable(ScoreGeneratingFunction):
         if not np.isfinite(values).all():
             bad = points[np.argmax(~np.isfinite(values))]
             raise ValueError(f"phi is not finite at {bad:g}: it must be finite on (0, 1).")
-        if (points[1:] < points[:-1]).any():
-            order = np.argsort(points)
-            points, ordered = points[order], values[order]
-        else:
-            ordered = values
+        order = np.argsort(points, kind="stable")
+        points, ordered = points[order], values[order]
         falls = ordered[1:] < ordered[:-1]
         if falls.any():
             bad = int(np.argmax(falls))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from .._lists import LabelType, Lists, ScoredLists, check_scored_lists
-from .._order import ClassBlocks, counted_blocks, sorted_descending, tied_blocks, top_masses
+from .._order import ClassBlocks, counted_blocks, tied_blocks, top_masses
 from .._typing import FloatArray, IntArray
 from .._validation import check_position, check_share, is_number
 from .._warn import warn
@@ -31,7 +31,6 @@ from ._evidence import (
     LabelTotal,
     draws_of_places,
     mean_discounts,
-    top_places,
 )
 from ._influence import (
     ClassInfluence,
@@ -226,8 +225,9 @@ def recall_at_k_score(
 def top_total(
     lists: ScoredLists, mass: float, value: Callable[[float, float], float]
 ) -> LabelTotal:
-    """A function of the positives in the top and of all positives."""
-    return LabelTotal(mean_discounts(lists.score, top_places(len(lists.score), mass)), value)
+    """A function of the positives in the top, whose mass need not be whole, and of all."""
+    inside = np.clip(mass - np.arange(len(lists.score)), 0.0, 1.0)
+    return LabelTotal(mean_discounts(lists.score, inside), value)
 
 
 def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
@@ -820,19 +820,16 @@ class AccuracyAtTopMeasure(_OfTop):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = masses_of_tops(lists, self.tau)
-        if lists.weight is not None:
+        if lists.n_lists > 1 or lists.weight is not None:
             blocks = tied_blocks(lists.score, lists.offsets)
-            upto = blocks.running(blocks.totals(lists.weight))
+            upto = blocks.running(blocks.totals(lists.counts))
             n_above = blocks.list_totals(upto < mass[blocks.list_of()], dtype=np.intp)
             last = np.append(blocks.first[1:], len(upto)) - 1
             at = blocks.starts[np.minimum(blocks.first + n_above, last)]
             quantile = lists.to_items(lists.score[blocks.order[at]])
-        elif lists.n_lists == 1:
+        else:
             place = len(lists.score) - int(mass[0])
             quantile = np.partition(lists.score, place)[place]
-        else:
-            ordered = sorted_descending(lists.score, lists.offsets)
-            quantile = lists.to_items(ordered[lists.offsets[:-1] + mass.astype(np.intp) - 1])
         is_pos, is_neg = lists.positive, ~lists.positive
         errors = (is_neg & (lists.score > quantile), is_pos & (lists.score < quantile))
         above, below, n_neg = (

@@ -108,9 +108,12 @@ def test_no_place_that_counts():
     with pytest.warns(UndefinedMetricWarning):
         assert np.isnan(local_auc_score([1, 0], [2, 1], u0=0.9))
     assert local_auc_score([1, 0], [2, 1], u0=0.9, normalize="mean") == 0.0
-    with pytest.warns(UndefinedMetricWarning):
-        value = linear_rank_score([1, 0], [2, 1], phi=np.ones_like, normalize="minmax")
-    assert np.isnan(value)
+    for arguments in (([1, 0], [2, 1], np.ones_like), ([0], [0], np.square)):
+        *rows, phi = arguments
+        for ties in ("average", "max"):
+            with pytest.warns(UndefinedMetricWarning):
+                value = linear_rank_score(*rows, phi=phi, ties=ties, normalize="minmax")
+            assert np.isnan(value)
 
 
 @pytest.mark.parametrize(
