@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 from .._partitions import any_collection
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
+    are_usual_labels,
     check_choice,
     check_generator,
     check_level,
@@ -546,7 +547,7 @@ def compare(
     question = Question.of(measure, alternative, margin, level)
     contrasts = question.contrasts(names, baseline)
     for name, labels in ({"y_true": y_true} if paired else y_true).items():
-        _refuse_words(labels, name if paired else f"y_true[{name!r}]")
+        _refuse_labels(measure, labels, name if paired else f"y_true[{name!r}]")
     rows = {"y_true": y_true, "qid": qid, "groups": groups, "sample_weight": sample_weight}
     for name, column in rows.items():
         if column is not None and isinstance(column, Mapping) == paired:
@@ -595,14 +596,23 @@ def compare(
     return joint_comparison(joint, names, contrasts, question, rng, measure, target)
 
 
-def _refuse_words(labels: Any, name: str) -> None:
-    if any_collection(labels) or (of_rows := array_of_labels(labels)).dtype.kind not in "OUS":
+def _refuse_labels(measure: Measure, labels: Any, name: str) -> None:
+    """Refuse words, and two numbers that do not tell which of them is the positive class."""
+    if any_collection(labels):
         return
-    words = [label for label in of_rows.ravel().tolist() if isinstance(label, str)]
-    if words:
+    of_rows = array_of_labels(labels).ravel().tolist()
+    if words := [label for label in of_rows if isinstance(label, str)]:
         raise ValueError(
             f"{name} holds words, as {min(words)!r}: pass labels of 0 and 1, or True and False,"
             f" such as {name} == {max(words)!r}."
+        )
+    if measure.kind != "binary" or measure.rel is not None:
+        return
+    classes = sorted({label for label in of_rows if is_number(label) and label == label})
+    if len(classes) in (1, 2) and not are_usual_labels(np.array(classes)):
+        raise ValueError(
+            f"{name} takes value in {{{', '.join(map(repr, classes))}}}: pass labels of 0 and 1,"
+            f" or True and False, such as {name} == {classes[-1]!r}."
         )
 
 

@@ -175,3 +175,17 @@ def test_words_as_labels_are_refused():
             compare("auc", words, scores)
         with pytest.raises(ValueError, match=r"y_true\['a'\] holds words"):
             compare("auc", dict.fromkeys("abc", words), scores)
+
+
+def test_two_numbers_of_which_none_is_the_usual_positive_are_refused():
+    y, scores = rankers()
+    grades = 1 + np.asarray(y, dtype=int)
+    for labels in (grades, grades.tolist(), grades.astype(object)):
+        with pytest.raises(ValueError, match=r"y_true takes value in \{1, 2\}.*y_true == 2\.$"):
+            compare("auc", labels, scores)
+    with pytest.raises(ValueError, match=r"y_true\['a'\] takes .*y_true\['a'\] == 2\.$"):
+        compare("auc", dict.fromkeys("abc", grades), scores)
+    qid = np.arange(len(y)) % 4
+    with pytest.raises(ValueError, match="y_true == 2"):
+        compare("ap", grades, scores, qid=qid)
+    assert compare("ndcg", grades, scores, qid=qid, random_state=0).values[0] > 0.0

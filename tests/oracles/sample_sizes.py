@@ -43,11 +43,3 @@ def power_of_t(noncentrality, degrees, level, both=True):
     middle = float(degrees)
     found = [integrate.quad(rejects, *ends)[0] for ends in ((0, middle), (middle, 20 * middle))]
     return sum(found)
-
-
-def smallest(enough, start=2):
-    """The first size that is enough."""
-    n = start
-    while not enough(n):
-        n += 1
-    return n
