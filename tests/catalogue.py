@@ -89,6 +89,20 @@ def _mean(measure, **parameters):
     return partial(orders.expected, measure, **parameters)
 
 
+def _cases(function, oracle, parameter, values, name=None, said=None, **case):
+    """Cases of one parameter, each named by its value; ``said`` is its name in the oracle."""
+    return [
+        MetricCase(
+            function.format(value) if isinstance(function, str) else function,
+            _mean(oracle, **{said or parameter: value}),
+            {} if isinstance(function, str) else {parameter: value},
+            scorer_name=(name or function).format(value),
+            **case,
+        )
+        for value in values
+    ]
+
+
 def _no_positive(y_true):
     return not any(y_true)
 
@@ -187,25 +201,16 @@ LINEAR_RANK = [
         )
         for p, normalize in ((4, "minmax"), (1, "mean"), (2.5, None))
     ),
-    *(
-        MetricCase(
-            metrics.bedroc_score,
-            _mean(orders.bedroc, alpha=alpha),
-            {"alpha": alpha},
-            undefined=_one_class,
-            scorer_name=f"bedroc@{alpha:g}",
-        )
-        for alpha in (20.0, 160.9)
+    *_cases(
+        metrics.bedroc_score,
+        orders.bedroc,
+        "alpha",
+        (20.0, 160.9),
+        "bedroc@{:g}",
+        undefined=_one_class,
     ),
-    *(
-        MetricCase(
-            metrics.rie_score,
-            _mean(orders.rie, alpha=alpha),
-            {"alpha": alpha},
-            undefined=_no_positive,
-            scorer_name=f"rie@{alpha:g}",
-        )
-        for alpha in (20.0, 1.0)
+    *_cases(
+        metrics.rie_score, orders.rie, "alpha", (20.0, 1.0), "rie@{:g}", undefined=_no_positive
     ),
 ]
 
@@ -270,27 +275,23 @@ PAIRS = [
         scorer_name="gini",
         weights="relative",
     ),
-    *(
-        MetricCase(
-            metrics.tpr_at_fpr_score,
-            _mean(roc_points.tpr_at_fpr, max_fpr=max_fpr),
-            {"max_fpr": max_fpr},
-            undefined=_one_class,
-            scorer_name=f"tpr@fpr{max_fpr:g}",
-            weights="relative",
-        )
-        for max_fpr in (0.3, 0.0, 0.5)
+    *_cases(
+        metrics.tpr_at_fpr_score,
+        roc_points.tpr_at_fpr,
+        "max_fpr",
+        (0.3, 0.0, 0.5),
+        "tpr@fpr{:g}",
+        undefined=_one_class,
+        weights="relative",
     ),
-    *(
-        MetricCase(
-            metrics.fpr_at_tpr_loss,
-            _mean(roc_points.fpr_at_tpr, min_tpr=min_tpr),
-            {"min_tpr": min_tpr},
-            undefined=_one_class,
-            scorer_name=f"neg_fpr@tpr{min_tpr:g}",
-            weights="relative",
-        )
-        for min_tpr in (0.6, 0.5, 1.0)
+    *_cases(
+        metrics.fpr_at_tpr_loss,
+        roc_points.fpr_at_tpr,
+        "min_tpr",
+        (0.6, 0.5, 1.0),
+        "neg_fpr@tpr{:g}",
+        undefined=_one_class,
+        weights="relative",
     ),
     *(
         MetricCase(
@@ -309,45 +310,33 @@ PAIRS = [
 
 TOP = [
     *(
-        MetricCase(
-            metrics.precision_at_top_score,
-            _mean(orders.precision_at_top, tau=tau),
-            {"tau": tau},
-            scorer_name=f"precision@top{tau}",
-            weights="relative",
+        case
+        for function, oracle, name in (
+            (metrics.precision_at_top_score, orders.precision_at_top, "precision@top{}"),
+            (
+                metrics.smoothed_precision_at_top_score,
+                orders.smoothed_precision_at_top,
+                "smoothed_precision@top{}",
+            ),
         )
-        for tau in (0.2, 0.35, 0.5)
+        for case in _cases(function, oracle, "tau", (0.2, 0.35, 0.5), name, weights="relative")
     ),
     *(
-        MetricCase(
-            metrics.smoothed_precision_at_top_score,
-            _mean(orders.smoothed_precision_at_top, tau=tau),
-            {"tau": tau},
-            scorer_name=f"smoothed_precision@top{tau}",
-            weights="relative",
+        case
+        for function, oracle, values, name in (
+            ("enrichment@{:g}", orders.enrichment_factor, (0.2, 0.35, 0.5), "enrichment@{:g}"),
+            (metrics.lift_score, orders.lift, (0.2, 0.35, 0.01), "lift@{:g}"),
         )
-        for tau in (0.2, 0.35, 0.5)
-    ),
-    *(
-        MetricCase(
-            f"enrichment@{tau:g}",
-            _mean(orders.enrichment_factor, fraction=tau),
+        for case in _cases(
+            function,
+            oracle,
+            "tau",
+            values,
+            name,
+            said="fraction",
             undefined=_no_positive,
-            scorer_name=f"enrichment@{tau:g}",
             weights="relative",
         )
-        for tau in (0.2, 0.35, 0.5)
-    ),
-    *(
-        MetricCase(
-            metrics.lift_score,
-            _mean(orders.lift, fraction=tau),
-            {"tau": tau},
-            undefined=_no_positive,
-            scorer_name=f"lift@{tau:g}",
-            weights="relative",
-        )
-        for tau in (0.2, 0.35, 0.01)
     ),
     MetricCase(
         metrics.positives_at_top_score, _mean(orders.positives_at_top), scorer_name="pos@top"
@@ -369,45 +358,23 @@ TOP = [
         )
         for tau in (0.2, 0.5)
     ),
+    *_cases(metrics.precision_at_k_score, orders.precision_at_k, "k", (3, 1, 20), "precision@{}"),
     *(
-        MetricCase(
-            metrics.precision_at_k_score,
-            _mean(orders.precision_at_k, k=k),
-            {"k": k},
-            scorer_name=f"precision@{k}",
+        case
+        for function, oracle, name in (
+            (metrics.recall_at_k_score, orders.recall_at_k, "recall@{}"),
+            (metrics.f1_at_k_score, orders.f1_at_k, "f1@{}"),
         )
-        for k in (3, 1, 20)
+        for case in _cases(function, oracle, "k", (3, 1, 20), name, undefined=_no_positive)
     ),
-    *(
-        MetricCase(
-            metrics.recall_at_k_score,
-            _mean(orders.recall_at_k, k=k),
-            {"k": k},
-            undefined=_no_positive,
-            scorer_name=f"recall@{k}",
-        )
-        for k in (3, 1, 20)
-    ),
-    *(
-        MetricCase(
-            metrics.f1_at_k_score,
-            _mean(orders.f1_at_k, k=k),
-            {"k": k},
-            undefined=_no_positive,
-            scorer_name=f"f1@{k}",
-        )
-        for k in (3, 1, 20)
-    ),
-    *(
-        MetricCase(
-            metrics.success_at_k_score,
-            _mean(orders.success, k=k),
-            {"k": k},
-            undefined=_no_positive,
-            scorer_name=f"success@{k}",
-            weights="whole",
-        )
-        for k in (2, 3, 20)
+    *_cases(
+        metrics.success_at_k_score,
+        orders.success,
+        "k",
+        (2, 3, 20),
+        "success@{}",
+        undefined=_no_positive,
+        weights="whole",
     ),
     MetricCase(
         metrics.coverage_loss,
@@ -519,34 +486,22 @@ GRADED = [
             (None, {"k": 3, "gain": root, "log_base": 10.0}),
         )
     ),
-    *(
-        MetricCase(
-            f"profit@{k}",
-            _mean(orders.profit, k=k),
-            grades=(-2, 0, 1, 3),
-            scorer_name=f"profit@{k}",
-        )
-        for k in (1, 3, 50)
+    *_cases("profit@{}", orders.profit, "k", (1, 3, 50), grades=(-2, 0, 1, 3)),
+    *_cases(
+        "value_recall@{}",
+        orders.value_recall,
+        "k",
+        (1, 3),
+        grades=(1, -2, 0, 3),
+        undefined=_no_gain,
     ),
-    *(
-        MetricCase(
-            f"value_recall@{k}",
-            _mean(orders.value_recall, k=k),
-            grades=(1, -2, 0, 3),
-            undefined=_no_gain,
-            scorer_name=f"value_recall@{k}",
-        )
-        for k in (1, 3)
-    ),
-    *(
-        MetricCase(
-            f"profit@top{tau}",
-            _mean(orders.precision_at_top, tau=tau),
-            grades=(-2, 0, 1, 3),
-            scorer_name=f"profit@top{tau}",
-            weights="relative",
-        )
-        for tau in (0.3, 0.5)
+    *_cases(
+        "profit@top{}",
+        orders.precision_at_top,
+        "tau",
+        (0.3, 0.5),
+        grades=(-2, 0, 1, 3),
+        weights="relative",
     ),
     *(
         MetricCase(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank._order import counted_blocks
-from sklearn_rank.inference import compare, metric_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._list_intervals import list_interval
 from sklearn_rank.metrics import get_measure, r_precision_score, recall_at_k_score
 from sklearn_rank.metrics._influence import counts_at
@@ -157,12 +157,3 @@ def test_what_is_not_known():
         assert influence(measure, [1, 0, 1], [3.0, 2.0, 1.0]) is None
     measure = get_measure("recall@2")
     assert influence(measure, [1, 0, 1], [3.0, 2.0, 1.0], n_relevant=4) is None
-
-
-@pytest.mark.parametrize("name", ["tpr@fpr0.2", "recall@20"])
-def test_rankers_are_compared(name):
-    rng = np.random.default_rng(3)
-    y_true = rng.random(400) < 0.3
-    good = y_true + rng.normal(size=400)
-    found = compare(name, y_true, {"good": good, "noise": rng.normal(size=400)}, random_state=0)
-    assert found.pvalue < 1e-3

@@ -10,7 +10,6 @@ from sklearn_rank.metrics import (
     get_measure,
     kolmogorov_smirnov_score,
     partial_auc_score,
-    positives_at_top_score,
     tpr_at_fpr_score,
 )
 
@@ -58,18 +57,6 @@ def test_the_partial_area_is_the_sum_of_the_heights(levels):
     for j in (1, m // 3, m):
         area = partial_auc_score(y_true, y_score, max_fpr=j / m)
         assert area == pytest.approx(sum(heights[:j]) / m, rel=1e-12)
-
-
-def test_ends_of_the_curve():
-    y_true, y_score = data(60, 9, seed=4)
-    top = positives_at_top_score(y_true, y_score, normalize=True)
-    assert tpr_at_fpr_score(y_true, y_score, max_fpr=0) == pytest.approx(top)
-    lowest = y_score[y_true == 1].min()
-    b = np.count_nonzero((y_true == 0) & (y_score == lowest))
-    a = np.count_nonzero((y_true == 1) & (y_score == lowest))
-    above = np.count_nonzero((y_true == 0) & (y_score > lowest))
-    expected = (above + b * a / (a + 1)) / np.count_nonzero(y_true == 0)
-    assert fpr_at_tpr_loss(y_true, y_score, min_tpr=1) == pytest.approx(expected)
 
 
 def test_a_rate_of_nothing_with_real_weights():

@@ -13,12 +13,9 @@ from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import (
     GridSearchCV,
     TunedThresholdClassifierCV,
-    cross_val_score,
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank.exceptions import ScorerSetupError, SingleListWarning
 from sklearn_rank.metrics import (
@@ -182,28 +179,6 @@ def test_more_than_two_classes_are_refused(data):
     y = np.arange(80) % 3
     with pytest.raises(ScorerSetupError, match="3 classes"):
         one_list("ap")(LogisticRegression().fit(X, y), X, y)
-
-
-@pytest.mark.parametrize("routing", [False, True])
-def test_searches_pipelines_and_many_measures(routing, data):
-    X, y = data
-    scoring = {
-        "top": get_scorer("precision@top0.1"),
-        "loss": get_scorer("neg_accuracy_loss@top0.1"),
-    }
-    with sklearn.config_context(enable_metadata_routing=routing):
-        pipeline = make_pipeline(StandardScaler(), LogisticRegression())
-        search = GridSearchCV(
-            pipeline,
-            {"logisticregression__C": [0.1, 1.0]},
-            scoring=scoring,
-            refit="top",
-            error_score="raise",
-        ).fit(X, y)
-        assert search.best_score_ > 0.7
-        assert np.all(search.cv_results_["mean_test_loss"] <= 0)
-        values = cross_val_score(pipeline, X, y, scoring=one_list("ap"), error_score="raise")
-        assert np.all(values > 0.5)
 
 
 def test_many_measures_share_one_call_of_the_estimator(data):

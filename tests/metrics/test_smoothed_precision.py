@@ -4,18 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.inference import compare, metric_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import (
     get_measure,
-    get_scorer,
     lift_score,
     precision_at_top_score,
     smoothed_precision_at_top_score,
 )
-from sklearn_rank.model_selection import BoundSearchCV
 
 
 def mean_of_four(y_true, y_score, tau, **arguments):
@@ -90,20 +87,3 @@ def test_tops_of_less_than_one_item(name):
         assert found.estimate == pytest.approx(measure(y, score))
         assert found.range == pytest.approx((0.0, measure(y, score)))
         assert metric_interval(name, y, score).low < found.estimate
-
-
-def test_in_intervals_tests_and_searches():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 3))
-    y = (X[:, 0] + rng.normal(size=400) > 1).astype(int)
-    name = "smoothed_precision@top0.1"
-    found = metric_interval(name, y, X[:, 0])
-    value = smoothed_precision_at_top_score(y, X[:, 0], tau=0.1)
-    assert found.estimate == pytest.approx(value)
-    assert 0 < found.low < found.estimate < found.high < 1
-    compared = compare(name, y, {"first": X[:, 0], "other": X[:, 1]})
-    assert compared.pvalue < 0.01
-    search = BoundSearchCV(
-        LogisticRegression(), {"C": [1e-3, 1.0]}, measure=name, method="max-t", cv=3
-    ).fit(X, y)
-    assert search.score(X, y) == get_scorer(name)(search.best_estimator_, X, y)

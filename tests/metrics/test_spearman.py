@@ -1,14 +1,11 @@
 """Rank correlation and positions, where the catalogue says nothing."""
 
-from math import isnan
-
 import numpy as np
 import pytest
 from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.metrics import get_measure, rank_positions, spearman_score
-from tests.oracles import orders
 
 
 def test_positions_are_middle_ranks_from_the_top():
@@ -56,17 +53,10 @@ def test_one_item_has_no_value():
 
 
 @pytest.mark.parametrize("grade", [0, 2.5, -1e300])
-def test_constant_relevance_has_no_value(grade):
-    for y_score in ([1, 2, 3], [1, 1, 1]):
-        assert isnan(orders.spearman([grade] * 3, y_score))
-        with pytest.warns(UndefinedMetricWarning, match=r"the list \(one grade only\)"):
-            assert np.isnan(spearman_score([grade] * 3, y_score))
-    y_true, y_score, qid = [grade] * 3 + [0, 1, 3], [1, 2, 3, 2, 1, 3], [0, 0, 0, 1, 1, 1]
-    with pytest.warns(UndefinedMetricWarning, match="1 of 2 lists"):
-        value = spearman_score(y_true, y_score, qid=qid)
-    assert value == pytest.approx(orders.spearman(y_true[3:], y_score[3:]))
-    lists = get_measure("spearman").lists(y_true, y_score, qid=qid)
-    utility = get_measure("spearman").positional.utilities(lists)
+def test_constant_relevance_has_no_utility(grade):
+    measure = get_measure("spearman")
+    lists = measure.lists([grade] * 3 + [0, 1, 3], [1, 2, 3, 2, 1, 3], qid=[0, 0, 0, 1, 1, 1])
+    utility = measure.positional.utilities(lists)
     assert np.isnan(utility[:3]).all()
     assert np.isfinite(utility[3:]).all()
 
