@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import isfinite, nan
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
@@ -23,7 +24,13 @@ from .._validation import (
 )
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
-from ._contrasts import comparison_of_limits, interval_comparison, resampled_comparison
+from ._contrasts import (
+    Contrasts,
+    comparison_of_limits,
+    interval_comparison,
+    resampled_comparison,
+    rows_of,
+)
 from ._evidence import (
     IN_ROWS,
     JointEstimate,
@@ -53,16 +60,6 @@ from ._limits import ALTERNATIVES, Limits, holm_adjust
 from ._methods import methods_of
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, level_of_both
-
-Contrasts: TypeAlias = tuple[tuple[str, ...], FloatArray]
-
-
-def _of_pairs(names: tuple[str, ...], first: IntArray, second: IntArray) -> Contrasts:
-    matrix = np.zeros((len(first), len(names)))
-    row = np.arange(len(first))
-    matrix[row, first], matrix[row, second] = 1.0, -1.0
-    return tuple(f"{names[i]} - {names[j]}" for i, j in zip(first, second, strict=True)), matrix
-
 
 # Eigenvalues that are smaller, relative to the largest, are 0 up to rounding.
 RANK_TOLERANCE = 1e-12
@@ -155,23 +152,21 @@ class Question:
         return cls(alternative, margin, level)
 
     def contrasts(self, names: tuple[str, ...], baseline: Any) -> Contrasts:
-        """Titles and coefficients of all rankers less the baseline, or of all pairs."""
+        """Pairs of each ranker and the baseline, or of all rankers."""
         if baseline is not None:
             if str(baseline) not in names:
                 raise ValueError(
                     f"baseline={baseline!r} is not among the rankers {list(names)}: pass one of"
                     " these names."
                 )
-            index = names.index(str(baseline))
-            rankers = np.delete(np.arange(len(names)), index)
-            return _of_pairs(names, rankers, np.full(len(rankers), index))
+            return [(name, str(baseline)) for name in names if name != str(baseline)]
         if self.alternative == "non-inferior" and len(names) > 2:
             raise ValueError(
                 f"margin={self.margin:g} tests non-inferiority to a baseline, but there are"
                 f" {len(names)} rankers and no baseline: pass baseline=, or"
                 " alternative='equivalent'."
             )
-        return _of_pairs(names, *np.triu_indices(len(names), 1))
+        return list(combinations(names, 2))
 
 
 def joint_comparison(
@@ -184,7 +179,7 @@ def joint_comparison(
     target: str,
 ) -> Comparison:
     """Test all contrasts simultaneously by the distribution of the largest statistic."""
-    titles, matrix = contrasts
+    matrix = rows_of(names, contrasts)
     alternative, margin = question.alternative, question.margin or 0.0
     differences = matrix @ joint.estimates
     errors, degrees = joint.standard_errors(matrix)
@@ -229,7 +224,7 @@ def joint_comparison(
         names=names,
         values=tuple(joint.estimates),
         standard_errors=tuple(np.sqrt(np.where(alone > 0.0, alone, np.diag(joint.regularized)))),
-        contrasts=titles,
+        contrasts=tuple(f"{a} - {b}" for a, b in contrasts),
         differences=tuple(differences),
         # Where scores are tied, a value may lie outside of the range without ties.
         low=tuple(np.minimum(np.maximum(differences - half, -half_range), differences)),
@@ -686,7 +681,6 @@ def _of_bounds(
         question,
         queries.target,
         "bounds",
-        certain=True,
     )
 
 
@@ -774,10 +768,6 @@ def _compare_pairs(
     rng: np.random.Generator,
 ) -> Comparison:
     """Tests of pairs by another method, adjusted by Holm's."""
-    _, matrix = contrasts
-    names = tuple(scores)
-    ends = zip(matrix.argmax(axis=1), matrix.argmin(axis=1), strict=True)
-    pairs = [(names[i], names[j]) for i, j in ends]
     one_list = _is_one_list(rows)
     if one_list != (method == "swap"):
         methods = "'randomization', 't' or 'wilcoxon'" if method == "swap" else "'swap'"
@@ -789,8 +779,8 @@ def _compare_pairs(
     if one_list:
         _refuse_weights(rows["sample_weight"], "method='swap'")
         options = (question, rng, rows["groups"])
-        return swap_tests(measure, rows["y_true"], scores, pairs, *options)
+        return swap_tests(measure, rows["y_true"], scores, contrasts, *options)
     alternative: Any = question.alternative
     samples = query_values_of(measure, scores=scores, **rows)
     of_test = (method, alternative, question.level, EXCHANGES)
-    return compare_samples(measure, samples, pairs, *of_test, rng)
+    return compare_samples(measure, samples, contrasts, *of_test, rng)

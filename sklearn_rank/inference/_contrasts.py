@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import hypot, nan
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,14 +19,21 @@ from ._methods import interval_of, method_of
 from ._results import Comparison, Interval, level_of_both
 from ._score_walk import score_limits
 
-# Halvings of the logarithm of a p-value, down from 1 to the least.
-N_HALVINGS, LEAST_PVALUE = 24, 1e-12
+Contrasts: TypeAlias = list[tuple[str, str]]
+
+
+def rows_of(names: tuple[str, ...], contrasts: Contrasts) -> FloatArray:
+    """Coefficients of the rankers in each contrast, 1 and -1. Shape (n_contrasts, n_rankers)."""
+    place = {name: i for i, name in enumerate(names)}
+    first, second = ([place[pair[end]] for pair in contrasts] for end in (0, 1))
+    units = np.eye(len(names))
+    return np.asarray(units[first] - units[second])
 
 
 def interval_comparison(
     evidences: Sequence[Evidence],
     names: tuple[str, ...],
-    contrasts: tuple[tuple[str, ...], FloatArray],
+    contrasts: Contrasts,
     question: Any,
     target: str,
 ) -> Comparison:
@@ -48,24 +55,20 @@ def interval_comparison(
             # The walks of single values and of their difference end at other probabilities.
             return float(np.clip(row @ values, low, high)), limits
 
-        method = singles[0].method
-        return comparison_of_limits(measure, values, in_part, *common, method, certain=certain)
-    find = _square_and_add if of_draws else _joined
+        return comparison_of_limits(measure, values, in_part, *common, singles[0].method)
+
+    def of_pair(row: FloatArray) -> tuple[float, LimitsAt]:
+        find = _square_and_add if of_draws else _joined
+        return float(row @ values), find(evidences[row.argmax()], evidences[row.argmin()])
+
     method = "square-and-add" if of_draws else "bonferroni"
-    return comparison_of_limits(
-        measure,
-        values,
-        lambda row: (float(row @ values), find(evidences, row)),
-        *common,
-        method,
-        two_sided=not of_draws,
-    )
+    return comparison_of_limits(measure, values, of_pair, *common, method)
 
 
 def resampled_comparison(
     evidences: Sequence[Evidence],
     names: tuple[str, ...],
-    contrasts: tuple[tuple[str, ...], FloatArray],
+    contrasts: Contrasts,
     question: Any,
     n_resamples: int,
     rng: np.random.Generator,
@@ -101,24 +104,21 @@ def comparison_of_limits(
     values: Sequence[float],
     limits_of: Callable[[FloatArray], tuple[float, LimitsAt]],
     names: tuple[str, ...],
-    contrasts: tuple[tuple[str, ...], FloatArray],
+    contrasts: Contrasts,
     question: Any,
     target: str,
     method: str,
-    *,
-    two_sided: bool = False,
-    certain: bool = False,
 ) -> Comparison:
     """Test contrasts by their estimates and limits at each level.
 
-    All of the error of two-sided limits may lie on one side. Those that are certain hold at any
-    level, and p-values are 0 and 1.
+    All of the error of Bonferroni's limits may lie on one side. Bounds hold at any level, and
+    their p-values are 0 and 1.
     """
-    (titles, matrix), m = contrasts, len(contrasts[1])
+    m, two_sided, certain = len(contrasts), method == "bonferroni", method == "bounds"
     if certain:
         question = replace(question, level=1.0)
     low, high, pvalues, differences = [], [], [], []
-    for row in matrix:
+    for row in rows_of(names, contrasts):
         difference, at_level = limits_of(row)
 
         def limits(delta: float, at_level: LimitsAt = at_level) -> Limits:
@@ -142,7 +142,7 @@ def comparison_of_limits(
         names=names,
         values=tuple(values),
         standard_errors=(nan,) * len(names),
-        contrasts=titles,
+        contrasts=tuple(f"{a} - {b}" for a, b in contrasts),
         differences=tuple(differences),
         low=tuple(low),
         high=tuple(high),
@@ -174,13 +174,13 @@ def _pvalue(limits: LimitsAt, question: Any, *, greater_is_better: bool) -> floa
         }[alternative]
 
     # One-sided limits meet where both errors are one half.
-    most = 1.0 - 1e-9 if alternative == "two-sided" else 0.5 - 1e-9
+    least, most = 1e-12, (1.0 if alternative == "two-sided" else 0.5) - 1e-9
     if not is_excluded(most):
         return 1.0
-    ends = np.log(LEAST_PVALUE), np.log(most)
-    if is_excluded(LEAST_PVALUE):
-        return LEAST_PVALUE
-    for _ in range(N_HALVINGS):
+    if is_excluded(least):
+        return least
+    ends = np.log(least), np.log(most)
+    for _ in range(24):
         middle = (ends[0] + ends[1]) / 2.0
         ends = (ends[0], middle) if is_excluded(float(np.exp(middle))) else (middle, ends[1])
     return float(np.exp(ends[1]))
@@ -192,39 +192,33 @@ def _single(evidence: Evidence, level: float) -> Interval:
     return interval_of(evidence, level, method)
 
 
-def _joined(evidences: Sequence[Evidence], row: FloatArray) -> LimitsAt:
-    """Limits that hold where those of all rankers hold, each with an equal part of the error."""
-    rankers = np.flatnonzero(row).tolist()
+def _joined(first: Evidence, second: Evidence) -> LimitsAt:
+    """Limits that hold where those of both rankers hold, each with half of the error."""
 
     def limits(level: float) -> Limits:
-        low = high = 0.0
-        for ranker in rankers:
-            single = _single(evidences[ranker], 1.0 - (1.0 - level) / len(rankers))
-            ends = row[ranker] * single.low, row[ranker] * single.high
-            low, high = low + min(ends), high + max(ends)
-        return low, high
+        one, other = (_single(x, 1.0 - (1.0 - level) / 2.0) for x in (first, second))
+        return one.low - other.high, one.high - other.low
 
     return limits
 
 
-def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> LimitsAt:
+def _square_and_add(first: Evidence, second: Evidence) -> LimitsAt:
     """Limits of the gains and of the losses, which are of other items and so independent.
 
     Zou & Donner (2008): the distances of the limits are added in squares.
     """
     # A row of a weight is so many items, each of which is drawn by itself.
-    evidences = [evidence.repeat() for evidence in evidences]
-    weights, values = np.zeros((2, len(evidences[0].data.score)))
-    for ranker in np.flatnonzero(row).tolist():
-        draws = evidences[ranker].draws
-        weights += row[ranker] * draws.unit * draws.groups.sums(draws.weights)
+    first, second = first.repeat(), second.repeat()
+    weights, values = np.zeros((2, len(first.data.score)))
+    for sign, draws in ((1.0, first.draws), (-1.0, second.draws)):
+        weights += sign * draws.unit * draws.groups.sums(draws.weights)
         values[draws.groups.codes] = draws.values
     sides = []
     for sign in (1.0, -1.0):
         rows = np.flatnonzero(sign * weights > 0.0)
         if total := float(np.abs(weights[rows]).sum()):
             share = np.abs(weights[rows]) / total
-            draws = Draws(share, values[rows], evidences[0].units, total, "")
+            draws = Draws(share, values[rows], first.units, total, "")
             sides.append((sign * total, draws))
 
     def limits(level: float) -> Limits:
