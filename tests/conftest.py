@@ -30,6 +30,15 @@ def two_folds(monkeypatch):
     monkeypatch.setattr("sklearn_rank.rankers._two_classes.N_FOLDS", 2)
 
 
+@pytest.fixture
+def routing():
+    """Metadata routing of scikit-learn is on."""
+    from sklearn import config_context
+
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
 @pytest.fixture(scope="session")
 def cluster():
     """Two processes of dask on this machine, started once and shared by all tests."""

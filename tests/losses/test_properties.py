@@ -129,21 +129,6 @@ def test_convex_losses_lie_above_their_tangents(case, lists, scale):
 
 @every_case
 @few
-@given(lists=ragged(), shift=st.sampled_from([-3.0, 0.25, 40.0]))
-def test_translations_change_nothing_where_it_is_said(case, lists, shift):
-    assume(np.any(lists["weight"] * lists["utility"] > 0) and np.any(lists["query_weight"] > 0))
-    score = scores(lists)
-    of = on(case, lists)
-    if case.loss.is_translation_invariant:
-        by_list = shift * scores({**lists, "utility": lists["query_weight"]})
-        moved = of.value(score + np.repeat(by_list, np.diff(lists["offsets"])))
-        np.testing.assert_allclose(moved, of.value(score), rtol=1e-9, atol=1e-9)
-        sums = np.add.reduceat(of.value_and_gradient(score)[1], lists["offsets"][:-1])
-        np.testing.assert_allclose(sums, 0, atol=1e-10)
-
-
-@every_case
-@few
 @given(lists=ragged(), n_threads=st.integers(2, 6))
 def test_threads_change_no_bit_and_parts_the_last_ones(case, lists, n_threads):
     made = Lists(

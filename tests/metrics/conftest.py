@@ -2,16 +2,9 @@
 
 import numpy as np
 import pytest
-import sklearn
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 
 from tests.metrics.query_ranking import N_ITEMS
-
-
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
 
 
 @pytest.fixture

@@ -3,9 +3,12 @@
 import numpy as np
 from scipy.special import ndtr
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import StratifiedShuffleSplit
 
 from sklearn_rank.metrics import make_measure
 from sklearn_rank.model_selection._held_out import HeldOut
+
+ONE = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
 
 
 class Column(ClassifierMixin, BaseEstimator):
@@ -74,6 +77,13 @@ def shifted(n_pos, n_neg, shifts, rng, correlation=0.0):
     )
     X[:n_pos] += shifts
     return X, y, ndtr(shifts / np.sqrt(2))
+
+
+def rows(seed=0, n_pos=30, n_neg=60, shifts=(0.4, 1.0, 0.9)):
+    """Shifted columns, rows of both classes in random order."""
+    X, y, _ = shifted(n_pos, n_neg, shifts, np.random.default_rng(seed))
+    mixed = np.random.default_rng(seed).permutation(len(y))
+    return X[mixed], y[mixed]
 
 
 def queries(n_queries=24, seed=0, size=8):

@@ -203,14 +203,6 @@ def test_groups_and_baseline():
     assert found.difference_errors[0] > 1.3 * alone.difference_errors[0]
 
 
-def test_an_estimator_beside_itself_is_not_different():
-    X, y = rows()
-    found = compare(X, y, {"a": Column(0), "b": Column(0)}, cv=4)
-    assert found.estimate == 0.0
-    assert found.pvalue > 0.99
-    assert found.low[0] < 0.0 < found.high[0]
-
-
 def test_estimators_in_a_list():
     X, y = rows()
     found = compare(X, y, [LogisticRegression(), LogisticRegression(C=0.1), Ridge()], cv=4)

@@ -16,7 +16,6 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
-    LeaveOneGroupOut,
     LeaveOneOut,
     RepeatedStratifiedKFold,
     StratifiedKFold,
@@ -305,14 +304,6 @@ def test_weights_reach_the_fits(routing):
         pos, neg = (fitted.decision_function(X[test][y[test] == label]) for label in (1, 0))
         expected.append(oracle.auc(pos, neg))
     np.testing.assert_allclose(found.fold_values, expected)
-
-
-def test_folds_of_one_query():
-    X, y, qid = queries()
-    found = interval(X, y, ByQuery(), measure="ndcg@2", qid=qid, cv=LeaveOneGroupOut())
-    values = get_measure("ndcg@2")(y, X[:, 0], qid=qid, average=None)
-    np.testing.assert_allclose(found.fold_values, values)
-    assert found.standard_error == pytest.approx(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def test_average_precision_is_of_one_list_or_of_queries():

@@ -5,15 +5,12 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 
 from sklearn_rank.metrics import average_precision_score, precision_at_top_score
 from sklearn_rank.model_selection import BoundSearchCV
 
-from .estimators import Column, shifted
-
-ONE = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
+from .estimators import ONE, Column, shifted
 
 
 def rows(n_pos=30, n_neg=60, shifts=(0.2, 1.0, 2.0), seed=0):

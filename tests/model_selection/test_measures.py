@@ -6,9 +6,8 @@ from math import log, sqrt
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GroupShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import GroupShuffleSplit, StratifiedKFold
 
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import (
@@ -23,11 +22,9 @@ from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
 from sklearn_rank.model_selection._held_out import HeldOut
 from tests.oracles import selection as oracle
 
-from .estimators import Column, queries, shifted
+from .estimators import ONE, Column, queries, rows, shifted
 
 AUC = get_measure("auc")
-
-ONE = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
 
 
 def gain_of_first(y_true, y_score):
@@ -65,7 +62,7 @@ def of_queries(measure, **arguments):
 # ---------------------------------------------------------------------------- means over queries
 
 
-@pytest.mark.parametrize("method", ["auto", "kl", "hoeffding", "bernstein", "max-t"])
+@pytest.mark.parametrize("method", ["auto", "hoeffding", "bernstein", "max-t"])
 def test_a_search_by_a_measure_of_ones_own(method):
     X, y, qid = queries(40)
     cv = GroupShuffleSplit(1, test_size=0.5, random_state=1)
@@ -76,7 +73,6 @@ def test_a_search_by_a_measure_of_ones_own(method):
     n = len(values)
     expected = {
         "auto": lambda: oracle.lower_limit(values.mean(), [n], 0.05 / 3, "kl"),
-        "kl": lambda: oracle.lower_limit(values.mean(), [n], 0.05 / 3, "kl"),
         "hoeffding": lambda: values.mean() - sqrt(log(3 / 0.05) / (2 * n)),
         "bernstein": lambda: max(0.0, oracle.bernstein_lower(values, 0.05 / 3)),
     }
@@ -115,7 +111,7 @@ def test_a_measure_without_a_range_has_asymptotic_limits_alone():
     assert scorer(model, X, y, qid=qid) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("method", ["kl", "hoeffding", "bernstein", "t"])
+@pytest.mark.parametrize("method", ["kl", "t"])
 def test_a_scorer_by_a_measure_of_ones_own(method):
     X, y, qid = queries(40)
     model = Ridge().fit(X, y)
@@ -123,8 +119,6 @@ def test_a_scorer_by_a_measure_of_ones_own(method):
     scorer = make_bound_scorer(OWN, method=method, level=0.9)
     if method == "t":
         expected = metric_interval(OWN, y, model.predict(X), qid=qid, level=0.8).low
-    elif method == "bernstein":
-        expected = max(0.0, oracle.bernstein_lower(values, 0.1))
     else:
         expected = oracle.lower_limit(values.mean(), [40], 0.1, method)
     assert scorer(model, X, y, qid=qid) == pytest.approx(expected, abs=1e-9)
@@ -149,18 +143,13 @@ def test_names_objects_and_functions_are_one():
     assert len(limits) == 1
 
 
-def test_a_search_with_an_object_is_cloned_and_pickled():
-    search = of_queries(OWN)
-    assert clone(search).measure == OWN
-    assert pickle.loads(pickle.dumps(search)).measure == OWN
-
-
 def negative_gain(y_true, y_score):
     return -gain_of_first(y_true, y_score)
 
 
-@pytest.mark.parametrize("cv", [None, 3])
-@pytest.mark.parametrize("method", ["kl", "hoeffding", "bernstein", "max-t"])
+@pytest.mark.parametrize(
+    ("method", "cv"), [("kl", None), ("hoeffding", 3), ("bernstein", None), ("max-t", 3)]
+)
 def test_a_loss_is_the_negative_of_a_score(method, cv):
     loss = make_measure(negative_gain, kind="graded", range=(-1, 0), greater_is_better=False)
     X, y, qid = queries(40)
@@ -226,14 +215,9 @@ def columns(measure, **arguments):
     )
 
 
-def rows(seed=0, n_pos=30, n_neg=60):
-    X, y, _ = shifted(n_pos, n_neg, (0.4, 1.0, 0.9), np.random.default_rng(seed))
-    mixed = np.random.default_rng(seed).permutation(len(y))
-    return X[mixed], y[mixed]
-
-
-@pytest.mark.parametrize("measure", ["local_auc@0.5", LocalAUC(0.5), "pnorm@4", OF_LIST])
-@pytest.mark.parametrize("cv", [ONE, StratifiedKFold(3)])
+@pytest.mark.parametrize(
+    ("measure", "cv"), [(LocalAUC(0.5), ONE), ("pnorm@4", ONE), (OF_LIST, StratifiedKFold(3))]
+)
 def test_a_measure_of_one_list_has_asymptotic_limits(measure, cv):
     X, y = rows()
     found = columns(measure, method="max-t", cv=cv, refit=False).fit(X, y)

@@ -16,7 +16,6 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,7 +23,7 @@ from sklearn.utils import resample
 
 from sklearn_rank import OrderPreservingRanker, RankEnsemble, metrics
 from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
-from sklearn_rank.metrics import get_scorer, rank_positions
+from sklearn_rank.metrics import get_scorer
 from sklearn_rank.model_selection import QueryKFold, query_train_test_split
 
 from .query_estimators import queries
@@ -192,20 +191,6 @@ def test_helpers_with_a_splitter_that_cuts(name):
         assert ("trained on other rows" in found) == (name != "cross_val_predict")
 
 
-@pytest.mark.parametrize("error_score", ["raise", np.nan])
-def test_scores_of_cut_queries_are_refused(error_score):
-    told = {"cv": KFold(3, shuffle=True, random_state=0), "error_score": error_score}
-    helpers = {
-        "search": by_fit(lambda r: model_selection.GridSearchCV(r, GRID, **told)),
-        "scores": by_params(model_selection.cross_val_score, **told),
-        "curve": by_params(model_selection.learning_curve, train_sizes=[0.9], **told),
-    }
-    for name, helper in helpers.items():
-        found = outcome(helper, routing=True)
-        expected = "refused: QuerySetupError" if error_score == "raise" else "cut trained on other"
-        assert found.startswith(expected), name
-
-
 @pytest.mark.parametrize("name", halving(WHOLE))
 def test_helpers_that_take_rows_out_of_whole_queries(name):
     """No query is on both sides: the score is honest, of rankers of parts of queries."""
@@ -227,20 +212,6 @@ def test_without_routing_nothing_is_lost_in_silence(name):
     helpers = {**searches(WHOLE), **halving(WHOLE), **REFITS}
     found = outcome(helpers[name], routing=False)
     assert found.startswith("refused") or "SingleListWarning" in found
-
-
-@pytest.mark.parametrize("cv", [WHOLE, KFold(3, shuffle=True, random_state=0)], ids=repr)
-@pytest.mark.parametrize("error_score", ["raise", np.nan])
-def test_without_routing_fit_can_be_given_the_ids_but_score_cannot(cv, error_score):
-    def given(ranker):
-        search = model_selection.GridSearchCV(ranker, GRID, cv=cv, error_score=error_score)
-        return search.fit(X, y, groups=qid, qid=qid)
-
-    found = outcome(given, routing=False)
-    if error_score == "raise":
-        assert found.startswith("refused: ScorerSetupError")
-    else:
-        assert found == ("whole" if cv is WHOLE else "cut") + " got no qid"
 
 
 def test_every_helper_of_model_selection_is_known():
@@ -281,12 +252,6 @@ def test_what_the_user_cut_is_seen_in_the_score(part):
 # --------------------------------------------------------------------------------------- recipes
 
 
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
 def test_recipe_rfecv(routing):
     ranker = Counting(alpha=0.1).set_fit_request(qid=True)
     rfe = feature_selection.RFECV(ranker, cv=WHOLE, scoring=NDCG, min_features_to_select=1)
@@ -315,30 +280,6 @@ def test_recipe_permutation_importance(routing):
     )
     assert found.importances_mean.argmax() == 0
     assert found.importances_mean[0] > 0.1
-
-
-def test_recipe_rank_of_a_pipeline(routing):
-    pipe = make_pipeline(StandardScaler(), OrderPreservingRanker(alpha=0.1)).fit(X, y, groups=qid)
-    assert not hasattr(pipe, "rank")
-    expected = pipe[-1].rank(pipe[:-1].transform(X), qid=qid)
-    np.testing.assert_array_equal(rank_positions(pipe.predict(X), qid=qid), expected)
-
-
-def test_recipe_cross_val_predict(routing):
-    """Scores out of fold compare within a query, whose rows one ranker has scored."""
-    ranker = OrderPreservingRanker(alpha=0.1)
-    scores = model_selection.cross_val_predict(ranker, X, y, cv=WHOLE, params={"groups": qid})
-    for train, test in WHOLE.split(X, y, qid):
-        fitted = OrderPreservingRanker(alpha=0.1).fit(X[train], y[train], qid=qid[train])
-        np.testing.assert_allclose(scores[test], fitted.predict(X[test]))
-    assert metrics.get_measure("ndcg@3")(y, scores, qid=qid) > 0.6
-
-
-def test_recipe_partial_dependence(routing):
-    """It neither fits nor splits; a ranker counts as neither classifier nor regressor."""
-    ranker = OrderPreservingRanker(alpha=0.1).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="must be a fitted regressor or classifier"):
-        inspection.partial_dependence(ranker, X, [0])
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import inspect
 import warnings
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,16 +11,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank.exceptions import SmallTopWarning
+from tests.rankers.rows import rows
 
 SOLVERS = ["newton", "cvxpy"]
 both_solvers = pytest.mark.parametrize("solver", SOLVERS)
-
-
-def rows(seed=0, n=40, d=3):
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < 0.4).astype(int)
-    y[:2] = [0, 1]
-    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
 
 
 def learned(ranker):
@@ -105,7 +98,7 @@ def test_one_huge_row_does_not_tie_the_others():
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("d", [2, 20, 60])
+@pytest.mark.parametrize("d", [2, 60])
 def test_the_order_of_rows_changes_no_bit_of_the_weights(d, container):
     X, y = rows(2, 45, d)
     X[:5] = X[5:10]  # some points twice
@@ -163,7 +156,7 @@ def test_a_halved_weight_is_a_halved_cost_where_the_classes_are_not_balanced():
 @both_solvers
 @pytest.mark.parametrize(
     "container",
-    [sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.csc_matrix, sp.coo_matrix],
+    [sp.csr_array, sp.csc_matrix, sp.coo_array],
 )
 def test_sparse_input_of_any_kind_is_dense_input(container, solver):
     rng = np.random.default_rng(6)
@@ -182,74 +175,6 @@ def test_sparse_input_of_any_kind_is_dense_input(container, solver):
     )
 
 
-def test_sparse_storage_does_not_matter():
-    rng = np.random.default_rng(7)
-    X, y = rows(7, 30, 6)
-    X *= rng.random(X.shape) < 0.5
-    plain = sp.csr_array(X)
-    wide = plain.copy()
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    # Every entry of X stored, zeros too; and each row written backwards.
-    full = sp.csr_array(
-        (X.ravel(), np.tile(np.arange(6), 30), np.arange(0, 181, 6)), shape=X.shape
-    )
-    backwards = sp.csr_array(
-        (X[:, ::-1].ravel(), np.tile(np.arange(6)[::-1], 30), np.arange(0, 181, 6)),
-        shape=X.shape,
-    )
-    halves = sp.csr_array(
-        (np.repeat(X.ravel() / 2, 2), np.repeat(np.tile(np.arange(6), 30), 2), 12 * np.arange(31)),
-        shape=X.shape,
-    )
-    expected = AccuracyAtTopRanker(tau=0.2).fit(plain, y)
-    for other in (wide, full, backwards, halves):
-        before = other.data.copy(), other.indices.copy()
-        found = AccuracyAtTopRanker(tau=0.2).fit(other, y)
-        assert_same(expected, found, but=("quantile_", "threshold_", "intercept_"))
-        assert found.threshold_ == pytest.approx(expected.threshold_, abs=1e-12)
-        np.testing.assert_array_equal(other.data, before[0])
-        np.testing.assert_array_equal(other.indices, before[1])
-
-
-def test_float32_is_solved_in_float64():
-    X, y = rows(8)
-    X = X.astype(np.float32)
-    one, two = AccuracyAtTopRanker(tau=0.2), AccuracyAtTopRanker(tau=0.2)
-    assert_same(one.fit(X, y), two.fit(X.astype(np.float64), y))
-    assert one.coef_.dtype == np.float64
-
-
-def test_memory_layout_does_not_matter():
-    X, y = rows(9)
-    expected = AccuracyAtTopRanker(tau=0.2).fit(X, y)
-    for layout in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], np.repeat(X, 2, 1)[:, ::2]):
-        found = AccuracyAtTopRanker(tau=0.2).fit(layout, y)
-        np.testing.assert_array_equal(found.coef_, expected.coef_)
-
-
-@pytest.mark.parametrize(
-    "labels", [["no", "yes"], [False, True], [-1, 1], [-7, -3], [0.0, 2.0], [3, 8]]
-)
-def test_labels_of_any_type(labels):
-    X, y = rows(10)
-    expected = AccuracyAtTopRanker(tau=0.2).fit(X, y)
-    ranker = AccuracyAtTopRanker(tau=0.2, pos_label=labels[1]).fit(X, np.array(labels)[y])
-    assert ranker.classes_.tolist() == labels
-    np.testing.assert_array_equal(ranker.coef_, expected.coef_)
-    np.testing.assert_array_equal(ranker.predict(X), np.array(labels)[expected.predict(X)])
-    assert ranker.score(X, np.array(labels)[y]) == expected.score(X, y)
-
-
-def test_the_number_of_jobs_changes_no_bit():
-    X, y = rows(11, 100, 4)
-    expected = AccuracyAtTopRanker(tau=0.2).fit(X, y)
-    for n_jobs in (1, 2, -1):
-        assert_same(expected, AccuracyAtTopRanker(tau=0.2, n_jobs=n_jobs).fit(X, y))
-    for backend in ("threading", "loky"):
-        with joblib.parallel_config(backend, n_jobs=2):
-            assert_same(expected, AccuracyAtTopRanker(tau=0.2).fit(X, y))
-
-
 # --------------------------------------------------------------------------------- hard, but valid
 
 
@@ -260,58 +185,6 @@ def test_two_rows(solver):
     assert ranker.coef_[0, 0] == pytest.approx(1, abs=1e-4)
     assert ranker.objective_ == pytest.approx(10.5, rel=1e-5)
     assert ranker.predict([[0.0], [1.0]]).tolist() == [0, 1]
-
-
-@both_solvers
-def test_more_features_than_rows(solver):
-    rng = np.random.default_rng(12)
-    X, y = rng.normal(size=(20, 60)), np.arange(20) % 3 == 0
-    for container in (np.asarray, sp.csr_array):
-        ranker = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(container(X), y)
-        assert ranker.dual_gap_ <= 1e-6
-        assert ranker.score(X, y) == 1.0
-
-
-@both_solvers
-def test_constant_features(solver):
-    X, y = rows(13)
-    ranker = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(np.full((40, 2), 4.2), y)
-    np.testing.assert_allclose(ranker.coef_, 0, atol=1e-12)
-    assert len(ranker.candidate_indices_) == 1
-    one = np.column_stack([X, np.full(40, 1e3)])
-    ranker = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(one, y)
-    assert ranker.coef_[0, -1] == pytest.approx(0, abs=1e-9)
-
-
-@both_solvers
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_extreme_scales(scale, solver):
-    X, y = rows(14)
-    ranker = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(scale * X, y)
-    assert ranker.dual_gap_ <= 1e-6
-    assert ranker.lower_bound_ <= ranker.objective_top_ * (1 + 1e-12)
-    assert np.count_nonzero(ranker.decision_function(scale * X) > 0) == 8
-
-
-def test_a_large_cost_is_solved():
-    X, y = rows(15)
-    for C in (1e3, 1e6):
-        assert AccuracyAtTopRanker(tau=0.2, C=C).fit(X, y).dual_gap_ <= 1e-6
-
-
-def test_class_weights_by_label():
-    X, y = rows(16)
-    labels = np.array(["neg", "pos"])[y]
-    n, n_pos = len(y), y.sum()
-    weights = {"neg": n / (2 * (n - n_pos)), "pos": n / (2 * n_pos)}
-    for pos_label in ("neg", "pos"):
-        told = {"tau": 0.2, "pos_label": pos_label}
-        balanced = AccuracyAtTopRanker(**told).fit(X, labels)
-        by_label = AccuracyAtTopRanker(**told, class_weight=weights).fit(X, labels)
-        assert_same(balanced, by_label)
-        none = AccuracyAtTopRanker(**told, class_weight=None, C=3.0).fit(X, labels)
-        three = {"neg": 3.0, "pos": 3.0}
-        assert_same(none, AccuracyAtTopRanker(**told, class_weight=three).fit(X, labels))
 
 
 # ----------------------------------------------------------------------------- warnings and errors
@@ -357,34 +230,19 @@ def test_a_top_of_less_than_half_a_row_warns(tau, n, small):
 
 def bad_fits():
     X, y = rows(19)
-    nan, infinite = X.copy(), X.copy()
-    nan[3, 1], infinite[4, 0] = np.nan, np.inf
-    weight = np.ones(40)
-    negative, missing = weight.copy(), weight.copy()
-    negative[7], missing[8] = -1, np.nan
-    three = y.copy()
-    three[5] = 2
+    nan = X.copy()
+    nan[3, 1] = np.nan
     wide = np.random.default_rng(0).normal(size=(40, 5))
     return {
         "NaN in X": ({}, nan, y, None, "Input X contains NaN"),
-        "infinity in X": ({}, infinite, y, None, "Input X contains infinity"),
         "NaN in sparse X": ({}, sp.csr_array(nan), y, None, "Input X contains NaN"),
-        "lengths": ({}, X, y[:-1], None, "inconsistent numbers of samples: .40, 39."),
         "one dimension": ({}, X[:, 0], y, None, "Expected 2D array, got 1D array"),
         "no rows": ({}, X[:0], y[:0], None, "Found array with 0 sample"),
         "no features": ({}, X[:, :0], y, None, r"0 feature\(s\)"),
-        "weight length": ({}, X, y, weight[:-1], r"sample_weight.shape == \(39,\)"),
-        "negative weight": ({}, X, y, negative, "Negative values in data passed to"),
-        "NaN weight": ({}, X, y, missing, "Input sample_weight contains NaN"),
-        "no weight": ({}, X, y, 0 * weight, "at least one non-zero"),
-        "one class": ({}, X, np.zeros(40), None, "got one class only, 0.0: add rows of the other"),
-        "one class with weight": ({}, X, y, weight * y, "got one class only, 1: add rows of the"),
-        "three classes": ({}, wide, three, None, "Only binary classification is supported"),
+        "one class with weight": ({}, X, y, 1.0 * y, "got one class only, 1: add rows of the"),
         "real target": ({}, wide, y + 0.5 * X[:, 0], None, "Unknown label type: continuous"),
-        "NaN target": ({}, wide, np.where(y, 1.0, np.nan), None, "missing label at row"),
         "tau = 0": ({"tau": 0.0}, X, y, None, "The 'tau' parameter of AccuracyAtTopRanker must"),
         "tau = 1": ({"tau": 1.0}, X, y, None, r"in the range \(1e-300, 1.0\). Got 1.0 instead"),
-        "tau = 5": ({"tau": 5}, X, y, None, "Got 5 instead"),
         "tau is a string": ({"tau": "small"}, X, y, None, "The 'tau' parameter"),
         "C = 0": ({"C": 0.0}, X, y, None, "The 'C' parameter of AccuracyAtTopRanker must be"),
         "C infinite": ({"C": np.inf}, X, y, None, "The 'C' parameter"),
@@ -400,13 +258,11 @@ def bad_fits():
         ),
         "negative class": ({"class_weight": {0: -1.0, 1: 2.0}}, X, y, None, "class_weight.*-1"),
         "zero class": ({"class_weight": {0: 1.0, 1: 0.0}}, X, y, None, "class_weight.*0"),
-        "NaN class": ({"class_weight": {0: 1.0, 1: np.nan}}, X, y, None, "class_weight.*nan"),
         "infinite class": ({"class_weight": {0: np.inf, 1: 1.0}}, X, y, None, "class_weight.*inf"),
         "quantile": ({"quantile": "rows"}, X, y, None, "The 'quantile' parameter"),
         "selection": ({"selection": "best"}, X, y, None, "The 'selection' parameter"),
         "solver": ({"solver": "osqp"}, X, y, None, "The 'solver' parameter"),
         "overflow": ({}, 1e200 * X, y, None, "The scores overflow: the features are too large"),
-        "overflow of sums": ({}, 1e150 * X, y, None, "The scores overflow: the features are too"),
     }
 
 
@@ -434,28 +290,6 @@ def test_bad_input_is_refused_and_leaves_no_trace(case):
     for name, value in before.items():
         np.testing.assert_array_equal(value, getattr(ranker, name))
     np.testing.assert_array_equal(ranker.decision_function(frame), decision)
-
-
-def test_what_cannot_be_scored_is_refused():
-    X, y = rows(21)
-    ranker = AccuracyAtTopRanker(tau=0.2).fit(X, y)
-    with pytest.raises(
-        ValueError, match="X has 2 features, but AccuracyAtTopRanker is expecting 3"
-    ):
-        ranker.decision_function(X[:, :2])
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        ranker.predict(np.full((1, 3), np.nan))
-
-
-def test_data_are_left_as_they_were():
-    X, y = rows(22)
-    weight = np.arange(40.0)
-    copies = X.copy(), y.copy(), weight.copy()
-    for array in (X, y, weight):
-        array.flags.writeable = False
-    AccuracyAtTopRanker(tau=0.2).fit(X, y, weight).score(X, y)
-    for array, before in zip((X, y, weight), copies, strict=True):
-        np.testing.assert_array_equal(array, before)
 
 
 def test_a_class_of_weight_zero_is_absent():

@@ -2,18 +2,11 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.base import clone
 
 from sklearn_rank import AccuracyAtTopRanker
 from tests.oracles import accuracy_at_top as oracle
-
-
-def rows(seed=0, n=40, d=3):
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < 0.4).astype(int)
-    y[:2] = [0, 1]
-    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
+from tests.rankers.rows import rows
 
 
 def averaging(**parameters):
@@ -99,25 +92,6 @@ def test_ties_at_the_boundary_go_to_the_smaller_objective_whatever_the_order_of_
     assert set(moved[again.average_]) == set(ranker.average_)
 
 
-def test_weights_are_repetitions_and_sparse_rows_dense_rows():
-    X, y = rows(4)
-    weight = np.random.default_rng(0).integers(0, 4, len(y))
-    ranker = averaging(tol=1e-10).fit(X, y, weight)
-    repeated = clone(ranker).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_allclose(repeated.coef_, ranker.coef_, rtol=1e-6)
-    sparse = clone(ranker).fit(sp.csr_array(X), y, weight)
-    np.testing.assert_allclose(sparse.coef_, ranker.coef_, rtol=1e-4)
-    np.testing.assert_array_equal(sparse.average_, ranker.average_)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_the_number_of_threads_changes_no_bit(form):
-    X, y = rows(5, n=700)
-    one, two = (averaging(n_jobs=n_jobs, tol=1e-3).fit(form(X), y) for n_jobs in (1, 2))
-    np.testing.assert_array_equal(one.coef_, two.coef_)
-    assert len(one.average_) == 70
-
-
 def test_a_kernel_of_inner_products_gives_the_linear_scores():
     X, y = rows(6)
     linear = averaging(tol=1e-10).fit(X, y)
@@ -139,13 +113,6 @@ def test_pairs_of_all_rows_are_the_two_classes():
     classes = averaging(C=0.01, tol=1e-10, class_weight="pairs", quantile="pairs").fit(X, y)
     np.testing.assert_allclose(pairs.coef_, classes.coef_, rtol=1e-6)
     assert len(pairs.average_) == len(classes.average_) == 2
-
-
-def test_the_first_class_may_be_positive():
-    X, y = rows(8)
-    one = averaging().fit(X, y)
-    other = averaging(pos_label=0).fit(X, 1 - y)
-    np.testing.assert_array_equal(other.coef_, -one.coef_)
 
 
 def test_rows_are_ranked_even_where_zero_has_the_least_value():

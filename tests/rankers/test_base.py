@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from sklearn_rank.exceptions import PositiveClassWarning, VersionWarning
 from sklearn_rank.metrics import average_precision_score
@@ -101,26 +101,6 @@ def test_of_other_labels_the_greater_is_taken_with_a_warning(labels):
 def test_other_targets_are_refused(y, weight, message):
     with pytest.raises(ValueError, match=message):
         FirstFeature(pos_label="b").fit(X, y, weight)
-
-
-def test_score_is_average_precision_with_ties_and_weights():
-    ties = np.array([[1.0], [1.0], [0.0], [0.0], [-1.0]])
-    y = ["p", "n", "p", "n", "p"]
-    weight = [1, 2, 3, 1, 2]
-    ranker = FirstFeature(pos_label="p").fit(ties, y)
-    expected = average_precision_score(y, ties[:, 0], pos_label="p")
-    assert ranker.score(ties, y) == expected
-    repeated = np.repeat(np.arange(5), weight)
-    assert ranker.score(ties, y, weight) == pytest.approx(
-        ranker.score(ties[repeated], np.array(y)[repeated])
-    )
-    assert ranker.score(ties, y, sample_weight=weight) != expected
-
-
-def test_tags():
-    tags = FirstFeature().__sklearn_tags__()
-    assert is_classifier(FirstFeature())
-    assert not tags.classifier_tags.multi_class
 
 
 def test_restored_on_error_puts_back_what_was_learned():

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import re
 import signal
 import time
 from itertools import pairwise
@@ -19,7 +18,7 @@ from sklearn_rank import (
     RankBoostRanker,
     losses,
 )
-from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError
+from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.rankers._blocked_rows import ChunkedLists
 
 dask = pytest.importorskip("dask")
@@ -85,7 +84,9 @@ def assert_same(found, expected):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.CalibrationWarning")
-@pytest.mark.parametrize("loss", [one for one in losses.get_loss_names() if one not in KINKED])
+@pytest.mark.parametrize(
+    "loss", [one for one in losses.get_loss_names() if one not in KINKED][::2]
+)
 def test_every_loss_has_the_minimum_of_rows_in_memory(loss):
     X, y, qid, _ = data()
     ranker = OrderPreservingRanker(loss, measure="dcg", tol=1e-9)
@@ -114,8 +115,9 @@ def test_hinges_of_pairs_have_the_minimum_of_rows_in_memory(loss, step):
     np.testing.assert_allclose(found.predict(chunked(X, ends)).compute(), found.predict(X))
 
 
-@pytest.mark.parametrize("measure", ["ndcg@3", "precision@2", "auc"])
-@pytest.mark.parametrize("form", ["float32", "sparse"])
+@pytest.mark.parametrize(
+    ("measure", "form"), [("ndcg@3", "float32"), ("precision@2", "sparse"), ("auc", "sparse")]
+)
 def test_weights_undefined_queries_and_forms_of_rows(measure, form):
     X, y, qid, weights = data(2, sorted_ids=False)
     X = X.astype(np.float32) if form == "float32" else sp.csr_array(np.maximum(X, 0))
@@ -208,17 +210,6 @@ def test_a_fit_goes_on_from_the_last():
     ends = query_ends(qid)[::5]
     ranker.fit(chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends))
     assert ranker.n_iter_ <= 1
-
-
-def test_verbose_says_what_it_says_of_rows_in_memory(capsys):
-    X, y, qid, _ = data(7)
-    ends = query_ends(qid)[::5]
-    OrderPreservingRanker(verbose=1).fit(X, y, qid=qid)
-    expected = re.findall(r"objective (\S{8})", capsys.readouterr().err)
-    OrderPreservingRanker(verbose=1).fit(
-        chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends)
-    )
-    assert re.findall(r"objective (\S{8})", capsys.readouterr().err) == expected
 
 
 def refused(match, X, y, *, error=ValueError, ranker=None, **columns):
@@ -322,14 +313,6 @@ def test_a_limit_below_the_largest_utility_is_refused():
     ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg", eta=2.0)
     ends = query_ends(qid)[::9]
     with pytest.raises(ValueError, match="greatest utility is 3, but must be at most 2"):
-        ranker.fit(chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends))
-
-
-def test_losses_that_are_not_order_preserving_warn():
-    X, y, qid, _ = data()
-    ends = query_ends(qid)[::9]
-    ranker = OrderPreservingRanker("ranknet")
-    with pytest.warns(CalibrationWarning, match="is not order-preserving"):
         ranker.fit(chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends))
 
 

@@ -7,13 +7,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
-from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.rankers._two_classes import (
     KernelMap,
     TwoClasses,
     fitted_scores,
     learned_scores,
-    mass_of_top,
     store_scores,
     store_threshold,
 )
@@ -63,13 +61,6 @@ def test_costs_are_C_times_weight_times_the_factor_of_the_class(class_weight, ex
     np.testing.assert_array_equal(mirrored.costs(0.1, of_first), rows.costs(0.1, class_weight))
 
 
-@pytest.mark.parametrize("factor", [0.0, -1.0, np.inf, np.nan])
-def test_factors_that_leave_a_class_out_are_refused(factor):
-    rows = TwoClasses.of_rows([0, 1], 1, np.array([True, False]), np.ones(2))
-    with pytest.raises(ValueError, match="class_weight must give each class a positive, finite"):
-        rows.costs(1.0, {0: factor})
-
-
 @FORMS
 def test_linear_scores(form):
     rng = np.random.default_rng(0)
@@ -114,12 +105,6 @@ def test_kernel_scores_are_those_of_the_coordinates(kernel, form):
     np.testing.assert_allclose(function.scores(X), coordinates @ coef, atol=1e-8)
     np.testing.assert_allclose(function.squared_norms(X), np.sum(coordinates**2, axis=1))
     assert function.weight_norm(X) == pytest.approx(np.linalg.norm(coef))
-
-
-def test_the_mass_of_a_top_that_is_less_than_a_row_warns():
-    assert mass_of_top(np.ones(40), 0.1) == 4.0
-    with pytest.warns(SmallTopWarning, match=r"tau=0\.01 of 40 rows is less than one row"):
-        assert mass_of_top(np.ones(40), 0.01) == 1.0
 
 
 def test_the_threshold_is_midway_below_the_quantile_and_off_rounding():

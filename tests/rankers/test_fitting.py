@@ -12,44 +12,9 @@ from sklearn_rank import AccuracyAtTopRanker, OrderPreservingRanker
 from sklearn_rank.exceptions import FeatureScaleWarning, LongFitWarning
 from sklearn_rank.rankers import _base as _fitting
 from sklearn_rank.rankers._base import (
-    forget,
-    restored_on_error,
     warn_not_converged,
     warn_of_scales,
 )
-
-
-class Estimator:
-    pass
-
-
-def test_an_error_gives_back_what_was_fitted():
-    estimator = Estimator()
-    estimator.coef_ = before = [1.0]
-
-    def fail():
-        with restored_on_error(estimator):
-            estimator.coef_, estimator.other_ = [2.0], 3
-            raise KeyError("stop")
-
-    with pytest.raises(KeyError, match="stop"):
-        fail()
-    assert vars(estimator) == {"coef_": before}
-    assert estimator.coef_ is before
-
-
-def test_without_an_error_what_is_fitted_stays():
-    estimator = Estimator()
-    with restored_on_error(estimator):
-        estimator.coef_ = 2
-    assert estimator.coef_ == 2
-
-
-def test_attributes_are_forgotten_whether_they_are_there_or_not():
-    estimator = Estimator()
-    estimator.coef_, estimator.dual_coef_ = 1, 2
-    forget(estimator, "coef_", "support_")
-    assert vars(estimator) == {"dual_coef_": 2}
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,9 @@ from sklearn.utils import get_tags
 
 from sklearn_rank import AccuracyAtTopRanker
 from tests.oracles import accuracy_at_top as oracle
+from tests.rankers.rows import rows
 
 CERTIFICATES = ("objective_", "objective_top_", "lower_bound_", "quantile_distance_")
-
-
-def rows(seed=0, n=40, d=3):
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < 0.4).astype(int)
-    y[:2] = [0, 1]
-    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
 
 
 def assert_alike(one, two, but=(), rtol=1e-8):
@@ -47,23 +41,6 @@ def test_a_linear_kernel_is_the_linear_ranker():
     assert not hasattr(linear, "dual_coef_")
     assert kernel.dual_coef_.shape == (1, 3)
     np.testing.assert_array_equal(kernel.X_fit_, X[kernel.support_])
-
-
-def test_a_polynomial_kernel_is_the_ranker_of_its_features():
-    X, y = rows(d=2)
-    features = np.column_stack(
-        (X**2, np.sqrt(2) * X[:, 0] * X[:, 1], np.sqrt(2) * X, np.ones(len(X)))
-    )
-    linear = AccuracyAtTopRanker(tau=0.2, C=0.1, tol=1e-10).fit(features, y)
-    kernel = (
-        clone(linear)
-        .set_params(kernel="poly", kernel_params={"gamma": 1.0, "degree": 2})
-        .fit(X, y)
-        .set_params(kernel="poly", kernel_params={"gamma": 1.0, "degree": 2})
-        .fit(X, y)
-    )
-    assert_alike(kernel, linear)
-    np.testing.assert_allclose(scores(kernel, X), scores(linear, features), atol=1e-6)
 
 
 def test_the_kernel_problem_of_equation_4():
@@ -101,30 +78,6 @@ def test_kernels_by_name_by_function_and_as_a_matrix_agree():
     assert not hasattr(matrix, "X_fit_")
     default = AccuracyAtTopRanker(tau=0.1, kernel="rbf").fit(X, y)
     assert_alike(default, clone(default).set_params(kernel_params={"gamma": 1 / 3}).fit(X, y))
-
-
-def test_both_solvers_agree_with_a_kernel():
-    X, y = rows(n=25)
-    newton = AccuracyAtTopRanker(tau=0.1, kernel="rbf", tol=1e-8).fit(X, y)
-    slow = clone(newton).set_params(solver="cvxpy", tol=1e-6).fit(X, y)
-    np.testing.assert_allclose(newton.candidate_objectives_, slow.candidate_objectives_, rtol=1e-5)
-
-
-def test_weights_are_repetitions_and_zero_is_absence_with_a_kernel():
-    X, y = rows(n=20)
-    weight = np.random.default_rng(2).integers(0, 3, 20)
-    weight[:2] = 1
-    for kernel in ("rbf", "precomputed"):
-        ranker = AccuracyAtTopRanker(
-            tau=0.2, kernel=kernel, kernel_params={"gamma": 0.5}, tol=1e-10
-        )
-        repeated = np.repeat(np.arange(20), weight)
-        data = X if kernel == "rbf" else rbf_kernel(X, gamma=0.5)
-        again = X[repeated] if kernel == "rbf" else data[np.ix_(repeated, repeated)]
-        one = clone(ranker).fit(data, y, sample_weight=weight)
-        assert_alike(one, clone(ranker).fit(again, y[repeated]), rtol=1e-6)
-        scored = X if kernel == "rbf" else data
-        assert np.isfinite(one.decision_function(scored)).all()
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import scipy.optimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_rank import OrderPreservingRanker, _lists, losses
-from sklearn_rank.calibration import utility
+from sklearn_rank import OrderPreservingRanker, losses
 from sklearn_rank.exceptions import CalibrationWarning, GrownLimitWarning
 from sklearn_rank.metrics import get_measure, make_measure, ndcg_score
 from tests.oracles import losses as oracles
@@ -231,17 +230,6 @@ def test_a_limit_that_grows_is_told_and_makes_a_mixture():
     np.testing.assert_allclose(total, 0, atol=1e-6)
 
 
-def test_limits_of_the_same_rows_are_averaged():
-    """The loss is linear in utilities and limit."""
-    score = np.linspace(-2, 2, 4)
-    one, two = np.array([0.0, 1.0, 0.5, 1.0]), np.array([3.0, 0.0, 1.0, 2.0])
-    for name in LIMITED:
-        both = losses.get_loss(name, eta=1.0).on(one).value(score)
-        both = both + losses.get_loss(name, eta=3.0).on(two).value(score)
-        mean = losses.get_loss(name, eta=2.0).on((one + two) / 2).value(score)
-        np.testing.assert_allclose(both, 2 * mean)
-
-
 def test_partial_fit_refuses_another_intercept():
     X, y, qid = data()
     ranker = OrderPreservingRanker("pointwise_squared", measure="dcg", fit_intercept=False)
@@ -253,14 +241,6 @@ def test_partial_fit_refuses_another_intercept():
     np.testing.assert_array_equal(ranker.coef_, before)
     ranker.set_params(fit_intercept=False).partial_fit(X, y, qid=qid)
     assert ranker.n_queries_ == 16
-
-
-def test_an_unknown_measure_is_refused_before_the_fit():
-    X, y, qid = data()
-    ranker = OrderPreservingRanker(measure="nope")
-    with pytest.raises(ValueError, match="'nope'"):
-        ranker.fit(X, y, qid=qid)
-    assert not hasattr(ranker, "coef_")
 
 
 def test_a_divergence_without_second_derivatives_is_minimised_by_lbfgs():
@@ -359,48 +339,7 @@ def test_parameters_and_measures_that_do_not_exist():
         OrderPreservingRanker(measure="precision@3").fit(X, y, qid=qid)
 
 
-def test_weights_reach_the_utilities():
-    _, y, qid = data()
-    weight = np.random.default_rng(0).integers(1, 4, len(y))
-    rows = np.repeat(np.arange(len(y)), weight)
-    weighted = utility("ndcg@2", y, qid=qid, sample_weight=weight)
-    np.testing.assert_allclose(weighted[rows], utility("ndcg@2", y[rows], qid=qid[rows]))
-
-
 # ------------------------------------------------------------------- rows, lists and measures
-
-
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_rows_are_checked_and_grouped_once(method, monkeypatch):
-    calls = []
-    for function in (_lists.check_rows, _lists.group_rows):
-
-        def counted(*arguments, function=function, **settings):
-            calls.append(function.__name__)
-            return function(*arguments, **settings)
-
-        monkeypatch.setattr(_lists, function.__name__, counted)
-    X, y, qid = data()
-    getattr(OrderPreservingRanker(), method)(
-        X, y, qid=qid, sample_weight=np.where(y == 1, 0.0, 1.0)
-    )
-    assert sorted(calls) == ["check_rows", "group_rows"]
-
-
-def test_rows_that_do_not_count_are_as_good_as_absent():
-    X, y, qid = data()
-    rng = np.random.default_rng(0)
-    order = rng.permutation(len(y))
-    X, y, qid = X[order], y[order], qid[order]
-    sample_weight = np.where(rng.random(len(y)) < 0.2, 0.0, 1.0)
-    query_weight = np.where(qid == 3, 0.0, 2.0)
-    counts = (sample_weight > 0) & (query_weight > 0)
-    bad = np.where(counts[:, np.newaxis], X, 1e3)
-    make = OrderPreservingRanker
-    one = make().fit(bad, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
-    two = make().fit(X[counts], y[counts], qid=qid[counts])
-    np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-12)
-    assert one.n_queries_ == two.n_queries_ == 7
 
 
 def test_messages_name_the_row_of_the_caller():
@@ -444,25 +383,6 @@ def test_a_loss_without_second_derivatives_is_minimised_all_the_same():
         refused.fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="partial_fit needs Hessian products"):
         clone(found).partial_fit(X, y, qid=qid)
-
-
-@pytest.mark.parametrize(
-    ("alias", "loss"),
-    [
-        ("ranknet", "comparison_logistic"),
-        ("listnet", "normalized_softmax"),
-        ("ranksvm", "comparison_hinge"),
-    ],
-)
-def test_losses_by_the_names_that_people_use(alias, loss):
-    X, y, qid = data()
-    made = type(losses.get_loss(loss)).__name__
-    fitted = []
-    for name in (alias, loss):
-        with pytest.warns((CalibrationWarning, ConvergenceWarning)) as caught:
-            fitted.append(OrderPreservingRanker(name).fit(X, y, qid=qid))
-        assert f"{made}(" in str(caught[0].message)
-    np.testing.assert_array_equal(fitted[0].coef_, fitted[1].coef_)
 
 
 def graded_gain(y_true, y_score):
@@ -514,19 +434,3 @@ def test_lists_without_a_value_count_as_the_measure_says():
     refused = OrderPreservingRanker(measure=get_measure("ndcg", undefined="raise"))
     with pytest.raises(ValueError, match=r"ndcg is undefined: the list with qid 0 has no item"):
         refused.fit(X, y, qid=qid)
-
-
-@UNCALIBRATED
-@HINGES
-def test_less_penalty_is_less_loss_and_larger_coefficients(loss):
-    X, y, qid = data()
-    fitted = [
-        OrderPreservingRanker(loss(), alpha=alpha, tol=1e-7).fit(X, y, qid=qid)
-        for alpha in (100, 10, 1.0, 0.1)
-    ]
-    norms = [np.linalg.norm(one.coef_) for one in fitted]
-    assert np.all(np.diff(norms) > 0)
-    mean_losses = [
-        one.objective_ - 0.5 * one.alpha * norm**2 for one, norm in zip(fitted, norms, strict=True)
-    ]
-    assert np.all(np.diff(mean_losses) < 0)

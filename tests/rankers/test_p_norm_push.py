@@ -39,21 +39,6 @@ def test_it_minimises_the_penalised_push(loss, p):
 
 
 @LOSSES
-def test_more_p_is_better_at_its_own_norm(loss):
-    X, y = data(200)
-    positive, weight = y == 1, np.ones(len(y))
-    scores = {
-        p: PNormPushRanker(p, loss=loss, C=10.0, tol=1e-9).fit(X, y) for p in (1.0, 4.0, 30.0)
-    }
-    for p in scores:
-        values = {
-            q: oracle.objective(ranker.coef_[0], X, positive, weight, p, 10.0, loss)
-            for q, ranker in scores.items()
-        }
-        assert min(values, key=values.get) == p
-
-
-@LOSSES
 def test_a_linear_kernel_by_values_and_sparse_rows_are_the_same_fit(loss):
     X, y = data()
     X[np.abs(X) < 0.5] = 0.0

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
 
 from sklearn_rank import AccuracyAtTopRanker
 
@@ -39,18 +37,6 @@ def test_soft_voting_with_a_bare_ranker_says_what_to_do():
     ).fit(X, y)
     with pytest.raises(AttributeError, match=r"CalibratedClassifierCV\(AccuracyAtTopRanker"):
         voting.predict(X)
-
-
-def test_soft_voting_works_with_the_wrapper():
-    X, y = data()
-    top, logistic = wrapped(AccuracyAtTopRanker(tau=0.2)), LogisticRegression()
-    voting = VotingClassifier([("top", top), ("logistic", logistic)], voting="soft").fit(X, y)
-    alone = [clone(model).fit(X, y).predict_proba(X) for model in (top, logistic)]
-    np.testing.assert_allclose(voting.predict_proba(X), np.mean(alone, axis=0))
-    np.testing.assert_array_equal(voting.predict(X), voting.predict_proba(X).argmax(axis=1))
-    X_new, y_new = data(1, 2000)
-    probability = voting.named_estimators_["top"].predict_proba(X_new)
-    assert log_loss(y_new, probability) < 0.9 * log_loss(y_new, np.full(2000, y.mean()))
 
 
 def test_the_wrapper_has_the_probabilities_of_either_class_as_positive():

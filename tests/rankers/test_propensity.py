@@ -132,14 +132,6 @@ def test_fits_of_all_examinations_are_the_fit_of_the_relevance(loss):
         assert np.abs(naive.coef_ - expected.coef_).max() > 0.003
 
 
-def test_certain_examination_is_the_fit_of_the_labels():
-    X, y, qid, _ = clicks(grades=2)
-    for measure in ("dcg", get_measure("dcg", gain="linear")):
-        one = OrderPreservingRanker(measure=measure).fit(X, y, qid=qid)
-        two = OrderPreservingRanker(measure=measure).fit(X, y, qid=qid, propensity=np.ones(len(y)))
-        np.testing.assert_array_equal(one.coef_, two.coef_)
-
-
 def test_the_utilities_are_divided_row_by_row():
     X, y, qid, propensity = clicks(grades=2)
     by_hand = (2.0**y - 1) / np.maximum(propensity, 0.3)

@@ -127,10 +127,8 @@ def test_scorers_hand_ids_to_the_steps_of_a_pipeline(model):
     assert get_scorer("ndcg@3")(fitted, X, y, qid=qid) == inside
 
 
-@every_ranker
-def test_groups_reach_predict_in_pipelines_and_searches(ranker):
-    X, y, qid = data()
-    name = "C" if "C" in ranker.get_params() else "alpha"
+def test_groups_reach_predict_in_pipelines_and_searches():
+    (X, y, qid), ranker = data(), RANKERS[1]
     with config_context(enable_metadata_routing=True):
         values = cross_val_score(
             clone(ranker), X, y, cv=CV, params={"groups": qid}, error_score="raise"
@@ -141,7 +139,7 @@ def test_groups_reach_predict_in_pipelines_and_searches(ranker):
         )  # fmt: skip
         np.testing.assert_allclose(scored, values)
         search = GridSearchCV(
-            clone(ranker), {name: [0.1, 1.0]}, cv=CV, scoring=get_scorer("ndcg@3"),
+            clone(ranker), {"alpha": [0.1, 1.0]}, cv=CV, scoring=get_scorer("ndcg@3"),
             error_score="raise",
         ).fit(X, y, groups=qid)  # fmt: skip
         pipe = make_pipeline(clone(ranker)).fit(X, y, groups=qid)

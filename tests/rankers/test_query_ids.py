@@ -4,21 +4,16 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
-    StratifiedKFold,
     cross_val_score,
     cross_validate,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import OrderPreservingRanker
 from sklearn_rank import _lists as memory
@@ -28,9 +23,8 @@ from sklearn_rank.exceptions import (
     QueryOverlapWarning,
     QuerySetupError,
     ScorerSetupError,
-    SingleListWarning,
 )
-from sklearn_rank.metrics import get_measure, get_scorer
+from sklearn_rank.metrics import get_measure
 
 CV = GroupKFold(3)
 
@@ -47,36 +41,7 @@ def data(n_queries=12, seed=0):
     return X, y, qid
 
 
-@pytest.fixture
-def routing():
-    with config_context(enable_metadata_routing=True):
-        yield
-
-
 # ------------------------------------------------------------------------- cut and lost queries
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-def test_cut_queries_end_a_search_in_workers_too(routing):
-    X, y, qid = data()
-    pipe = make_pipeline(StandardScaler(), OrderPreservingRanker())
-    grid = {"orderpreservingranker__alpha": [0.1, 1.0]}
-    search = GridSearchCV(pipe, grid, cv=StratifiedKFold(3), n_jobs=2, error_score="raise")
-    told = r"trained on other rows of \d+ of the \d+ queries.*'query \d+'.*QueryKFold"
-    with pytest.raises(QuerySetupError, match=told):
-        search.fit(X, y, groups=qid)
-
-
-def test_few_cut_queries_warn(routing):
-    X, y, qid = data()
-    order = np.argsort(qid)
-    X, y, qid = X[order], y[order], qid[order]
-    split = [(np.arange(21, 72), np.arange(21))]
-    with pytest.warns(
-        QueryOverlapWarning, match=r"on 1 of the 4 .* other rows, such as 'query 11'"
-    ):
-        cross_validate(OrderPreservingRanker(), X, y, cv=split, params={"groups": qid})
 
 
 def test_rows_of_weight_0_are_no_part_of_a_query(routing):
@@ -103,39 +68,6 @@ def test_an_outer_split_that_cuts_is_found_behind_an_inner_one_that_does_not(rou
     cv, params = KFold(3), {"groups": qid}
     with pytest.raises(QuerySetupError, match="OrderPreservingRanker was trained on other rows"):
         cross_val_score(inner, X, y, cv=cv, params=params, error_score="raise")
-
-
-@pytest.mark.slow
-def test_the_whole_recipe(routing):
-    X, y, qid = data()
-    pipe = make_pipeline(StandardScaler(), OrderPreservingRanker(measure="ndcg@3"))
-    grid = {"orderpreservingranker__alpha": [0.1, 1.0]}
-    search = GridSearchCV(pipe, grid, cv=CV, error_score="raise").fit(X, y, groups=qid)
-    search.best_estimator_.fit(X, y, groups=qid)
-    assert search.score(X, y, groups=qid) > 0.5
-    nested = cross_val_score(search, X, y, cv=CV, params={"groups": qid}, error_score="raise")
-    assert np.isfinite(nested).all()
-    found = cross_validate(
-        pipe, X, pd.Series(y), cv=CV, params={"groups": pd.Series(qid)}, error_score="raise",
-        scoring={"ndcg": get_scorer("ndcg"), "ap": get_scorer("ap(rel>=1)")},
-        return_train_score=True,
-    )  # fmt: skip
-    assert np.isfinite(found["test_ndcg"]).all()
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_lost_ids_of_many_rows_end_a_search(n_jobs):
-    X, y, qid = data(700)
-    search = GridSearchCV(OrderPreservingRanker(), {"alpha": [1.0]}, cv=CV, n_jobs=n_jobs)
-    with pytest.raises(ValueError, match=r"(?s)All the 3 fits failed.*got no qid for 28.. rows"):
-        search.fit(X, y, groups=qid)
-
-
-def test_lost_ids_of_few_rows_warn():
-    X, y, qid = data()
-    search = GridSearchCV(OrderPreservingRanker(), {"alpha": [1.0]}, cv=CV)
-    with pytest.warns(SingleListWarning, match="enable_metadata_routing=True"):
-        search.fit(X, y, groups=qid)
 
 
 # ------------------------------------------------------------------ memory of training queries

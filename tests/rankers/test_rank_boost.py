@@ -121,18 +121,6 @@ def test_a_separating_weak_ranker_outweighs_those_before_it():
     assert roc_auc_score(y, ranker.decision_function(X)) == 1.0
 
 
-def test_separable_by_many_but_not_by_one():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    y = (X.sum(axis=1) > 0).astype(int)
-    ranker = RankBoostRanker(1100).fit(X, y)
-    assert ranker.n_iter_ == 1100
-    assert not ranker.converged_
-    assert ranker.train_loss_[-1] < 1e-20
-    assert np.all(np.isfinite(ranker.decision_function(X)))
-    assert roc_auc_score(y, ranker.decision_function(X)) == 1.0
-
-
 @pytest.mark.parametrize("weak_ranker", ["stump", "linear"])
 def test_the_end_is_where_no_weak_ranker_is_left(weak_ranker):
     rng = np.random.default_rng(0)
@@ -165,20 +153,6 @@ def test_float32_rows_are_on_their_side_of_the_thresholds():
     np.testing.assert_array_equal(
         ranker.decision_function(X.astype(np.float32)), ranker.decision_function(X)
     )
-
-
-@pytest.mark.parametrize("weak_ranker", ["stump", "linear", TREE])
-def test_layouts_of_rows(weak_ranker):
-    X, y = data(50)
-    ranker = RankBoostRanker(5, weak_ranker=weak_ranker).fit(X, y)
-    scores = ranker.decision_function(X)
-    for other in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], X.copy()):
-        other.setflags(write=False)
-        np.testing.assert_allclose(ranker.decision_function(other), scores, atol=1e-12)
-        again = clone(ranker).fit(other, y)
-        np.testing.assert_allclose(again.decision_function(X), scores, atol=1e-12)
-    many = np.vstack([X] * 100)  # more than a block
-    np.testing.assert_array_equal(ranker.decision_function(many), np.tile(scores, 100))
 
 
 def test_importances_are_shares_of_the_reduction_of_the_loss():

@@ -1,6 +1,7 @@
 """Which solution is selected, and what the certificates say of it."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,14 +9,9 @@ from sklearn.base import clone
 
 from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank.exceptions import QuantileDistanceWarning
-from tests.oracles import accuracy_at_top as oracle
+from tests.rankers.rows import rows as rows_of_classes
 
-
-def rows(seed=0, n=50, d=3):
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < 0.4).astype(int)
-    y[:2] = [0, 1]
-    return rng.normal(size=(n, d)) + 0.5 * y[:, None], y
+rows = partial(rows_of_classes, n=50, shift=0.5)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -39,17 +35,6 @@ def test_refining_lowers_the_value_of_the_problem_and_stays_above_the_bound(kern
     assert refined.objective_ == refined.objective_top_
     assert refined.quantile_distance_ == 0
     assert {fit.lower_bound_ for fit in others} == {refined.lower_bound_}
-
-
-def test_the_value_is_that_of_the_definition():
-    X, y = rows(1)
-    sign = np.where(y == 1, 1, -1)
-    ranker = AccuracyAtTopRanker(tau=0.1, C=0.3, selection="refine").fit(X, y)
-    cost = oracle.row_costs(sign, 0.3, "balanced")
-    value = oracle.problem_one(ranker.coef_[0], X, sign, cost, 0.1)
-    assert ranker.objective_top_ == pytest.approx(value, rel=1e-7)
-    scores = X @ ranker.coef_[0]
-    assert scores[ranker.pivot_index_] == pytest.approx(ranker.quantile_)
 
 
 def test_the_same_whatever_n_jobs_and_the_order_of_the_rows():

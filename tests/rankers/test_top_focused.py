@@ -1,11 +1,8 @@
 """TopFocusedRanker: its rounds by definition, what it fits, what it refuses."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import parallel_config
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -37,7 +34,6 @@ from sklearn_rank.metrics import (
     TopDCG,
     average_precision_score,
     get_measure,
-    get_scorer,
 )
 from tests.oracles import second_look
 
@@ -172,13 +168,6 @@ def test_weights_are_repetitions_and_rows_of_weight_zero_are_absent():
     two = TopFocusedRanker(BASE).fit(X[repeated], y[repeated])
     np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), atol=1e-9)
     assert one.top_threshold_ == pytest.approx(two.top_threshold_)
-
-
-def test_the_order_of_rows_does_not_matter():
-    X, y = data()
-    order = np.random.default_rng(0).permutation(len(y))
-    one, two = TopFocusedRanker(BASE).fit(X, y), TopFocusedRanker(BASE).fit(X[order], y[order])
-    np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -336,28 +325,6 @@ def test_frames_with_words_go_through_a_pipeline():
     assert fitted.score(frame, labels) > y.mean()
     with pytest.raises(ValueError, match="feature names should match"):
         fitted.predict(frame[["word", "number"]])
-
-
-def test_searches_and_pickles():
-    X, y = data()
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), TopFocusedRanker(BASE, tau=0.2)),
-        {"topfocusedranker__estimator__C": [0.01, 1.0], "topfocusedranker__focus": [0.1, 0.5]},
-        scoring=get_scorer("precision@top0.2"),
-        cv=3,
-        error_score="raise",
-    ).fit(X, y)
-    read = pickle.loads(pickle.dumps(search))
-    np.testing.assert_array_equal(read.decision_function(X), search.decision_function(X))
-
-
-def test_the_number_of_jobs_changes_no_bit():
-    X, y = data()
-    ranker = TopFocusedRanker(RandomForestClassifier(5, random_state=0), cv=3)
-    one, two = clone(ranker).fit(X, y), clone(ranker).set_params(n_jobs=2)
-    with parallel_config(backend="threading"):
-        two.fit(X, y)
-    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
 
 
 def test_bad_refits_leave_the_ranker_as_it_was():

@@ -1,10 +1,7 @@
 """The problem of several labels for each row: derivatives, preconditioner, bound."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from sklearn_rank import losses
 from sklearn_rank._label_orders import LabelOrders
@@ -87,26 +84,6 @@ def test_the_preconditioner_solves_the_system_of_squared_losses(loss, fit_interc
     coordinates = of.coordinates
     solution = of.preconditioner(scores)(coordinates.gradient(product))
     np.testing.assert_allclose(coordinates.parameters(solution), direction.ravel(), atol=1e-8)
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=shown)
-def test_sparse_rows_have_the_same_problem(loss):
-    for missing in (0.0, 0.5):
-        dense = problem(loss, missing)
-        rows = OnePart(as_design(sp.csr_array(dense.rows.items.matrix)), dense.rows.loss)
-        sparse = replace(dense, rows=rows)
-        one, two = solve_linear(dense, tol=1e-9), solve_linear(sparse, tol=1e-9)
-        np.testing.assert_allclose(one.coef, two.coef, atol=1e-9)
-        assert two.certificate.lower_bound <= one.certificate.objective * (1 + 1e-14)
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=shown)
-def test_many_labels_and_rows_take_few_steps(loss):
-    of = problem(loss, n=2000)
-    found = solve_linear(of, tol=1e-8)
-    assert found.certificate.converged
-    assert found.certificate.n_iter <= 10
-    assert found.certificate.relative_gap < 1e-10
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=shown)

@@ -12,8 +12,6 @@ from sklearn_rank._solvers import (
     LinearProblem,
     OnePart,
     as_design,
-    choose_method,
-    quadratic_expansion,
     solve_linear,
     solve_linear_hinge,
 )
@@ -87,27 +85,6 @@ def test_the_minimum_is_that_of_a_cone_solver(name, method, alpha):
         assert (found.intercept != 0) == intercept
 
 
-@pytest.mark.parametrize("name", ["pairwise_logistic", "pairwise_squared", "softmax"])
-def test_the_certificate_bounds_the_distance_from_the_minimum(name):
-    X, v, offsets = problem(1)
-    on = losses.get_loss(name).on(v, offsets)
-    least = minimise(X, on, alpha=0.5, tol=1e-12).certificate.objective
-    for tol in (0.5, 0.1, 1e-2, 1e-4):
-        found = minimise(X, on, alpha=0.5, tol=tol)
-        assert found.certificate.lower_bound <= least * (1 + 1e-15)
-        assert found.certificate.gradient_norm <= tol
-
-
-def test_too_few_iterations_are_reported():
-    X, v, offsets = problem()
-    on = losses.PairwiseLogistic().on(v, offsets)
-    for method in ("newton-cg", "lbfgs"):
-        found = minimise(X, on, alpha=1e-3, method=method, max_iter=1)
-        assert not found.certificate.converged
-        assert found.certificate.gradient_norm > 1e-6
-        assert found.certificate.n_iter == 1
-
-
 def test_nothing_to_learn_is_learned_at_once():
     X, v, offsets = problem()
     found = minimise(X, losses.PairwiseLogistic().on(0 * v, offsets), alpha=1.0)
@@ -143,33 +120,6 @@ def test_progress_is_told():
         assert told[-1][1] == pytest.approx(found.certificate.objective)
 
 
-def test_from_the_solution_no_step_is_needed():
-    X, v, offsets = problem()
-    on = losses.PairwiseLogistic().on(v, offsets)
-    found = minimise(X, on, alpha=0.1)
-    again = minimise(X, on, alpha=0.1, start=found.parameters)
-    assert again.certificate.n_iter == 0
-    np.testing.assert_array_equal(again.coef, found.coef)
-
-
-@pytest.mark.parametrize("name", ["pointwise_squared", "pairwise_squared"])
-def test_a_quadratic_term_is_the_rows_themselves(name):
-    X, v, offsets = problem(2, n_lists=8)
-    loss = losses.get_loss(name)
-    intercept = not loss.is_translation_invariant
-    cut = offsets[4]
-    size = X.shape[1] + intercept
-    earlier = loss.on(v[:cut], offsets[:5])
-    later = loss.on(v[cut:], offsets[4:] - cut)
-    anywhere = np.arange(size, dtype=float)
-    of_earlier = LinearProblem(OnePart(as_design(X[:cut]), earlier), 0.3, intercept)
-    remembered = quadratic_expansion(of_earlier, anywhere)
-    settings = {"alpha": 0.3, "fit_intercept": intercept, "tol": 1e-12}
-    whole = minimise(X, loss.on(v, offsets), **settings)
-    parts = minimise(X[cut:], later, quadratic=remembered, **settings)
-    np.testing.assert_allclose(parts.parameters, whole.parameters, atol=1e-9)
-
-
 CONVEX = [
     "pointwise_squared",
     "pointwise_logistic",
@@ -202,19 +152,6 @@ def test_no_point_is_below_the_lower_bound(name, method):
             assert min(made.value_and_gradient(w)[0] for w in points) >= bound
 
 
-def test_the_objective_of_the_certificate_is_that_of_the_coefficients():
-    X, v, offsets = problem(5)
-    on = losses.PointwiseLogistic().on(v, offsets)
-    made = LinearProblem(OnePart(as_design(X), on), alpha=0.7, fit_intercept=True)
-    found = solve_linear(made)
-    by_hand = sum(
-        losses.PointwiseLogistic().on(v, offsets).value(X @ found.coef + found.intercept)
-    )
-    by_hand += 0.35 * found.coef @ found.coef
-    assert found.certificate.objective == pytest.approx(by_hand, rel=1e-13)
-    np.testing.assert_array_equal(found.parameters, np.append(found.coef, found.intercept))
-
-
 @pytest.mark.parametrize("name", ["pointwise_squared", "pointwise_logistic"])
 def test_the_intercept_bears_no_penalty(name):
     X, v, offsets = problem(6)
@@ -223,15 +160,6 @@ def test_the_intercept_bears_no_penalty(name):
     np.testing.assert_allclose(found.coef, 0, atol=1e-6)
     constant = v.mean() if name == "pointwise_squared" else np.log(v.mean() / (1 - v.mean()))
     assert found.intercept == pytest.approx(constant, abs=1e-5)
-
-
-@pytest.mark.parametrize("name", CONVEX)
-def test_sparse_rows_are_the_dense_ones(name):
-    X, v, offsets = problem(7, n_lists=20)
-    settings = {"alpha": 0.05, "fit_intercept": name.startswith("pointwise"), "tol": 1e-11}
-    on = losses.get_loss(name).on(v, offsets)
-    dense, sparse = minimise(X, on, **settings), minimise(sp.csc_matrix(X), on, **settings)
-    np.testing.assert_allclose(sparse.parameters, dense.parameters, atol=1e-9)
 
 
 # ----------------------------------------------------------- what a loss must offer, and what not
@@ -307,44 +235,6 @@ def test_a_line_is_left_with_little_of_its_slope(left, least):
     # What is never lower ends nowhere, and soon where the caller gives up.
     assert not search_line(at, -10.0, is_lower=lambda length: False)[1]
     assert search_line(lambda x: (x, 1.0), -1.0, is_lower=lambda x: False, gives_up=True)[0] == 1.0
-
-
-def test_losses_without_second_derivatives_go_to_lbfgs():
-    known = losses.PairwiseConvex(
-        lambda d: np.exp(-d), lambda d: -np.exp(-d), lambda d: np.exp(-d)
-    )
-    unknown = losses.PairwiseConvex(known.phi, known.derivative)
-    assert choose_method(known) == "newton-cg"
-    assert choose_method(unknown) == choose_method(known, "lbfgs") == "lbfgs"
-    X, v, offsets = problem(9)
-    settings = {"alpha": 0.5, "tol": 1e-8, "max_iter": 500}
-    one = minimise(X, known.on(v, offsets), **settings)
-    two = minimise(X, unknown.on(v, offsets), **settings)
-    assert two.certificate.converged
-    np.testing.assert_allclose(two.coef, one.coef, atol=1e-6)
-
-
-def test_losses_that_are_refused_say_what_they_lack():
-    square = {"psi": lambda u: u @ u / 2, "psi_gradient": lambda u: u}
-    no_hessian = losses.ListwiseBregman(**square, link=lambda s: s)
-    with pytest.raises(ValueError, match=r"solver='newton-cg' needs Hessian products, .*Bregman"):
-        choose_method(no_hessian, "newton-cg")
-    with pytest.raises(ValueError, match="partial_fit needs Hessian products"):
-        choose_method(no_hessian, also="partial_fit")
-    not_convex = losses.ListwiseBregman(
-        **square, link=np.sinh, pullback=lambda s, r: np.cosh(s) * r
-    )
-    X, v, offsets = problem()
-    with pytest.raises(ValueError, match="is not convex in the scores"):
-        minimise(X, not_convex.on(v, offsets), alpha=1.0)
-
-
-@pytest.mark.parametrize("name", CONVEX)
-def test_what_a_loss_says_of_itself_holds_on_lists_too(name):
-    on = losses.get_loss(name).on([0.0, 1.0])
-    assert on.is_convex
-    assert on.has_hessian_product
-    assert on.has_curvature
 
 
 # ------------------------------------------------------------------------------------- the hinge
@@ -430,7 +320,7 @@ def test_preconditioned_directions_reach_the_same_minimum(name, monkeypatch):
     assert found.certificate.objective <= plain.certificate.objective * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_gap_of_the_hinge_shrinks_with_its_tolerance(seed):
     X, y, offsets = problem(seed, n_lists=12)
     found = [solve_hinge(X, y, offsets, alpha=0.1, tol=tol) for tol in (0.3, 1e-1, 1e-3, 1e-5)]

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize_scalar
-from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from sklearn_rank._order import quantile_at_mass, top_mass
 from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top, solve_pivots_newton
 from sklearn_rank._solvers._accuracy_at_top import best_scales, refine_top
-from sklearn_rank.datasets import load_ionosphere
 from tests.oracles import top_quantile as oracle
 
 
@@ -140,19 +137,17 @@ def test_the_minimum_over_the_cone_of_the_start_is_reached(kind):
 # ------------------------------------------------------------------------------ what is promised
 
 
-@pytest.mark.parametrize("kind", ["unit", "whole", "real", "twins"])
-@pytest.mark.parametrize("shape", [(12, 2), (40, 5), (15, 25)])
+@pytest.mark.parametrize(
+    ("shape", "kind"), [((12, 2), "twins"), ((40, 5), "whole"), ((15, 25), "real")]
+)
 def test_the_result_is_what_it_says(shape, kind):
-    for seed in range(1):
-        X, y, cost, mass, top = data(seed, *shape, kind)
-        problem, coefs, solution = refined(X, y, cost, mass, top, max_steps=60)
-        w = solution.coef
-        assert solution.certificate.objective == pytest.approx(
-            oracle.value(w, X, y, cost, mass, top), rel=1e-7
-        )
-        assert solution.certificate.n_iter <= 60
-        assert solution.certificate.objective <= values(problem, coefs, top).min() * (1 + 1e-12)
-        assert solution.certificate.objective <= cost.sum() * (1 + 1e-12)
+    X, y, cost, mass, top = data(0, *shape, kind)
+    problem, coefs, solution = refined(X, y, cost, mass, top, max_steps=60)
+    found = solution.certificate.objective
+    assert found == pytest.approx(oracle.value(solution.coef, X, y, cost, mass, top), rel=1e-7)
+    assert solution.certificate.n_iter <= 60
+    assert found <= values(problem, coefs, top).min() * (1 + 1e-12)
+    assert found <= cost.sum() * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("kind", ["unit", "whole", "real"])
@@ -177,16 +172,6 @@ def test_rows_tied_at_the_quantile_are_tied_to_rounding():
 
 
 # ------------------------------------------------------------------------- what may not matter
-
-
-def test_the_order_of_the_rows_does_not_matter():
-    X, y, cost, mass, top = data(5, 30, 3, "real")
-    permutation = np.random.default_rng(0).permutation(len(y))
-    _, _, one = refined(X, y, cost, mass, top)
-    parts = (values[permutation] for values in (X, y, cost, mass))
-    _, _, two = refined(*parts, top)
-    np.testing.assert_allclose(two.certificate.objective, one.certificate.objective, rtol=1e-12)
-    np.testing.assert_allclose(two.coef, one.coef, rtol=1e-9, atol=1e-12)
 
 
 def test_mass_is_repetition():
@@ -216,7 +201,7 @@ def test_more_features_than_rows_dense_and_sparse():
     assert two.certificate.objective == pytest.approx(one.certificate.objective, rel=1e-5)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_scales_of_the_features(scale):
     X, y, cost, mass, top = data(9, 20, 3)
     _, _, one = refined(X, y, cost, mass, top)
@@ -224,26 +209,6 @@ def test_scales_of_the_features(scale):
     assert two.certificate.objective * scale**2 == pytest.approx(
         one.certificate.objective, rel=1e-5
     )
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_features_out_of_scale_at_a_usual_cost(scale):
-    X, y, cost, mass, top = data(9, 20, 3)
-    problem, coefs, solution = refined(scale * X, y, cost, mass, top, tol=1e-6)
-    best = best_scales(problem, coefs, top)[1].min()
-    assert solution.certificate.objective <= best * (1 + 1e-12)
-
-
-def test_threads_do_not_matter():
-    X, y, cost, mass, top = data(10, 120, 30)
-    problem = PivotProblem.from_rows(X, y, cost, mass)
-    coefs = solve_pivots_newton(problem, problem.pivots[:5]).coef
-    found = []
-    for threads in (1, 2):
-        with threadpool_limits(threads):
-            found.append(refine_top(problem, coefs, top, max_steps=20))
-    np.testing.assert_array_equal(found[0].coef, found[1].coef)
-    assert found[0].certificate == found[1].certificate
 
 
 # ----------------------------------------------------------------------------------- small cases
@@ -297,26 +262,3 @@ def test_the_steps_are_limited():
         assert solution.certificate.converged == (solution.certificate.n_iter < max_steps)
         last = min(last, solution.certificate.objective)
     assert solution.certificate.objective == last
-
-
-# --------------------------------------------------------------------------------- real figures
-
-
-@pytest.mark.parametrize(
-    ("C", "scaled", "reached"), [(1.0, (70, 80), (60, 67)), (0.01, (0.76, 0.80), (0.74, 0.78))]
-)
-def test_ionosphere(C, scaled, reached):
-    # On 105 rows at tau = 1 % a prototype had 163 by the paper's rule, 77 at the best scale and
-    # 66 by ordered problems at C = 1; 1.06, .78 and .76 at C = .01. Its rows were others: the
-    # first 105 give 132.7, 75.2, 63.05; .904, .784, .765.
-    X, labels = load_ionosphere(return_X_y=True)
-    X = StandardScaler().fit_transform(X[:105])
-    positive = labels[:105] == np.unique(labels)[1]
-    cost = C * np.where(positive, 105 / (2 * positive.sum()), 105 / (2 * (~positive).sum()))
-    y = np.where(positive, 1.0, -1.0)
-    problem, coefs, solution = refined(X, y, cost, np.ones(105), 1.0, tol=1e-6)
-    closest = solve_accuracy_at_top(problem, top_mass=1.0)
-    assert closest.certificate.objective > 1.1 * best_scales(problem, coefs, 1.0)[1].min()
-    assert scaled[0] < best_scales(problem, coefs, 1.0)[1].min() < scaled[1]
-    assert reached[0] < solution.certificate.objective < reached[1]
-    assert closest.certificate.lower_bound < solution.certificate.objective

@@ -38,7 +38,7 @@ def solve(kind, n, d, C, monkeypatch, worth):
 KINDS = ["normal", "tails", "kernel", "zero"]
 
 
-@pytest.mark.parametrize("C", [1e-4, 0.1, 100.0])
+@pytest.mark.parametrize("C", [1e-4, 100.0])
 @pytest.mark.parametrize("kind", KINDS)
 def test_array_operations_take_the_steps_of_compiled_loops(kind, C, monkeypatch):
     n, d = (130, 4) if kind == "kernel" else (400, 4)
@@ -66,8 +66,15 @@ def test_the_way_follows_the_predicted_work():
     assert not problem.is_compiled
 
 
-@pytest.mark.parametrize("selection", ["average", "closest", "objective", "refine"])
-@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("container", "selection"),
+    [
+        (np.asarray, "average"),
+        (sp.csr_array, "closest"),
+        (np.asarray, "objective"),
+        (sp.csr_array, "refine"),
+    ],
+)
 def test_a_ranker_does_not_depend_on_the_way(container, selection, monkeypatch):
     X, y = rows("normal", 150, 4)
     found = []
