@@ -202,14 +202,6 @@ def test_ids_that_are_refused(ranker, qid, message):
 
 
 @every_class
-def test_group_sizes_are_refused_with_the_way_to_ids(ranker):
-    X, y, qid = data()
-    sizes = np.bincount(qid)
-    with pytest.raises(ValueError, match=r"np\.repeat"):
-        clone(ranker).fit(X, y, qid=sizes)
-
-
-@every_class
 def test_the_third_argument_is_no_weight(ranker):
     X, y, qid = data()
     with pytest.raises(TypeError, match="positional"):
@@ -457,14 +449,6 @@ def test_ids_reach_all_methods_of_a_pipeline(ranker):
 
 
 # ------------------------------------------------------------------ ids that are wrong or cut
-
-
-@every_class
-def test_ids_of_rows_are_refused(ranker):
-    X, y, _ = data()
-    n = len(y)
-    with pytest.raises(ValueError, match=rf"for which {n} of {n} queries have only one row"):
-        clone(ranker).fit(X, y, qid=np.arange(n))
 
 
 @every_class

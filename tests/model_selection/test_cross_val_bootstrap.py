@@ -6,7 +6,6 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from sklearn_rank import OrderPreservingRanker
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection import cross_val_interval
 from tests.model_selection.estimators import Share
@@ -148,14 +147,6 @@ def test_groups_are_drawn_whole():
         times = np.bincount(row.astype(int), minlength=len(y)).reshape(-1, 3)
         assert (times == times[:, :1]).all()
         assert times.sum() == len(y)
-
-
-def test_a_ranker_of_queries():
-    X, y, qid = queries(20)
-    model = OrderPreservingRanker(alpha=0.1)
-    for method in ("optimism", "632+"):
-        found = interval(X, y, model, measure="ndcg@5", qid=qid, method=method)
-        assert found.low < found.estimate < found.high
 
 
 def test_models_that_learn_by_heart_are_warned_of():

@@ -54,16 +54,6 @@ def test_parts_are_averaged():
     assert evidence.n_effective == pytest.approx(sum(one.n_effective for one in single))
 
 
-def test_three_equal_parts_are_three_times_as_sure():
-    one = of_columns(np.random.default_rng(1))
-    three = HeldOut(AUC, 3 * list(one.labels), 3 * list(one.scores))
-    # A third of the variance, of what was seen and of what was not: a z less by sqrt(3).
-    z = stats.norm.isf(0.02)
-    found = three.asymptotic_limits(np.full(3, 0.02))
-    expected = one.asymptotic_limits(np.full(3, stats.norm.sf(z / 3**0.5)))
-    np.testing.assert_allclose(found, expected)
-
-
 def test_one_part_has_wilsons_limits():
     evidence = of_columns(np.random.default_rng(1))
     low, high = evidence.asymptotic_limits(np.full(3, 0.02))

@@ -53,8 +53,16 @@ def test_certified_cut_offs_are_those_of_the_definition(seed, digits):
         assert len(expected) > 0
 
 
-@pytest.mark.parametrize("digits", [None, 1])
-@pytest.mark.parametrize("name", ["min_precision", "min_recall", "max_fpr", "min_value", "groups"])
+@pytest.mark.parametrize(
+    ("name", "digits"),
+    [
+        ("min_precision", 1),
+        ("min_recall", None),
+        ("max_fpr", 1),
+        ("min_value", None),
+        ("groups", None),
+    ],
+)
 def test_a_curve_of_guarantees_flags_at_each_goal_what_a_fit_with_the_goal_flags(name, digits):
     X, y = rows(3, 600, digits=digits)
     params = {"groups": np.arange(600) // 2} if name == "groups" else {}
@@ -134,18 +142,19 @@ def test_effects_of_groups_are_ratios_of_variances():
 
 
 @pytest.mark.parametrize(
-    ("options", "fails"),
+    ("options", "fails", "digits"),
     [
-        ({"min_precision": 0.7}, lambda precision, recall, fpr: precision < 0.7),
-        ({"min_recall": 0.6}, lambda precision, recall, fpr: recall < 0.6),
-        ({"max_fpr": 0.05}, lambda precision, recall, fpr: fpr > 0.05),
+        ({"min_precision": 0.7}, lambda precision, recall, fpr: precision < 0.7, None),
+        ({"min_precision": 0.7}, lambda precision, recall, fpr: precision < 0.7, 0),
+        ({"min_recall": 0.6}, lambda precision, recall, fpr: recall < 0.6, None),
+        ({"max_fpr": 0.05}, lambda precision, recall, fpr: fpr > 0.05, None),
         (
             {"min_precision": 0.5, "min_recall": 0.5},
             lambda precision, recall, fpr: precision < 0.5 or recall < 0.5,
+            0,
         ),
     ],
 )
-@pytest.mark.parametrize("digits", [None, 0])
 def test_promises_fail_as_often_as_they_may(options, fails, digits):
     X_new, y_new = rows(10**6, 50_000, digits=digits)
     failures, n_runs = 0, 150

@@ -108,21 +108,38 @@ def halving(cv):
     }
 
 
+# Each helper, and what happens with routing.
 REFITS = {
-    "BaggingRegressor": by_fit(lambda r: ensemble.BaggingRegressor(r, n_estimators=2)),
-    "AdaBoostRegressor": by_fit(lambda r: ensemble.AdaBoostRegressor(r, n_estimators=2)),
-    "StackingRegressor": by_fit(
-        lambda r: ensemble.StackingRegressor([("a", r)], Ridge(), cv=WHOLE)
+    "BaggingRegressor": (by_fit(lambda r: ensemble.BaggingRegressor(r, n_estimators=2)), "cut"),
+    "AdaBoostRegressor": (
+        by_fit(lambda r: ensemble.AdaBoostRegressor(r, n_estimators=2)),
+        "refused: TypeError",
     ),
-    "VotingRegressor": by_fit(lambda r: ensemble.VotingRegressor([("a", r)])),
-    "RFE": by_fit(feature_selection.RFE),
-    "SelectFromModel": by_fit(feature_selection.SelectFromModel),
-    "TransformedTargetRegressor": by_fit(TransformedTargetRegressor),
-    "MultiOutputRegressor": lambda r: MultiOutputRegressor(r).fit(X, y[:, None], groups=qid),
-    "RegressorChain": lambda r: RegressorChain(r).fit(X, y[:, None], groups=qid),
-    "CalibratedClassifierCV": by_fit(CalibratedClassifierCV),
-    "FixedThresholdClassifier": by_fit(model_selection.FixedThresholdClassifier),
-    "TunedThresholdClassifierCV": by_fit(model_selection.TunedThresholdClassifierCV),
+    "StackingRegressor": (
+        by_fit(lambda r: ensemble.StackingRegressor([("a", r)], Ridge(), cv=WHOLE)),
+        "refused: ValueError: The estimator Counting should be a regressor",
+    ),
+    "VotingRegressor": (
+        by_fit(lambda r: ensemble.VotingRegressor([("a", r)])),
+        "refused: ValueError: The estimator Counting should be a regressor",
+    ),
+    "RFE": (by_fit(feature_selection.RFE), "whole"),
+    "SelectFromModel": (by_fit(feature_selection.SelectFromModel), "whole"),
+    "TransformedTargetRegressor": (by_fit(TransformedTargetRegressor), "whole"),
+    "MultiOutputRegressor": (
+        lambda r: MultiOutputRegressor(r).fit(X, y[:, None], groups=qid),
+        "whole",
+    ),
+    "RegressorChain": (lambda r: RegressorChain(r).fit(X, y[:, None], groups=qid), "whole"),
+    "CalibratedClassifierCV": (by_fit(CalibratedClassifierCV), "refused: AttributeError"),
+    "FixedThresholdClassifier": (
+        by_fit(model_selection.FixedThresholdClassifier),
+        "refused: ValueError: Only binary",
+    ),
+    "TunedThresholdClassifierCV": (
+        by_fit(model_selection.TunedThresholdClassifierCV),
+        "refused: ValueError: Only binary",
+    ),
 }
 
 
@@ -150,23 +167,6 @@ def outcome(call, routing):
 
 # What tells that a score is none of new queries, in the text of a warning or its category.
 SAID = ("trained on other rows", "QueryOverlapWarning", "SingleListWarning", "got no qid")
-
-
-# What happens with routing.
-OF_REFITS = {
-    "BaggingRegressor": "cut",
-    "AdaBoostRegressor": "refused: TypeError",
-    "StackingRegressor": "refused: ValueError: The estimator Counting should be a regressor",
-    "VotingRegressor": "refused: ValueError: The estimator Counting should be a regressor",
-    "RFE": "whole",
-    "SelectFromModel": "whole",
-    "TransformedTargetRegressor": "whole",
-    "MultiOutputRegressor": "whole",
-    "RegressorChain": "whole",
-    "CalibratedClassifierCV": "refused: AttributeError",
-    "FixedThresholdClassifier": "refused: ValueError: Only binary",
-    "TunedThresholdClassifierCV": "refused: ValueError: Only binary",
-}
 
 
 @pytest.mark.parametrize("name", searches(WHOLE))
@@ -202,14 +202,15 @@ def test_helpers_that_take_rows_out_of_whole_queries(name):
     assert found.startswith(expected.get(name, "cut"))
 
 
-@pytest.mark.parametrize("name", REFITS)
-def test_helpers_that_refit(name):
-    assert outcome(REFITS[name], routing=True).startswith(OF_REFITS[name])
+@pytest.mark.parametrize(("helper", "expected"), REFITS.values(), ids=REFITS)
+def test_helpers_that_refit(helper, expected):
+    assert outcome(helper, routing=True).startswith(expected)
 
 
 @pytest.mark.parametrize("name", [*searches(WHOLE), *halving(WHOLE), *REFITS])
 def test_without_routing_nothing_is_lost_in_silence(name):
-    helpers = {**searches(WHOLE), **halving(WHOLE), **REFITS}
+    refits = {name: helper for name, (helper, _) in REFITS.items()}
+    helpers = {**searches(WHOLE), **halving(WHOLE), **refits}
     found = outcome(helpers[name], routing=False)
     assert found.startswith("refused") or "SingleListWarning" in found
 

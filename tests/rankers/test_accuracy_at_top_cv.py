@@ -1,6 +1,5 @@
 """The choice of parameters by cross-validation, against searches that fit every setting anew."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -9,12 +8,11 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import make_scorer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import AccuracyAtTopRanker, AccuracyAtTopRankerCV
 from sklearn_rank.exceptions import (
@@ -345,23 +343,6 @@ def test_labels_of_any_type():
     mirrored = search({"selection": ["average"]}).fit(X, 1 - y)
     np.testing.assert_array_equal(told.decision_function(X), -mirrored.decision_function(X))
     assert told.score(X, named) == mirrored.score(X, 1 - y)
-
-
-def test_frames_pickles_and_clones():
-    X, y = data(seed=15)
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    found = search({"selection": ["average"]}).fit(
-        frame, pd.Series(y, index=np.arange(len(y))[::-1])
-    )
-    assert found.feature_names_in_.tolist() == ["a", "b", "c"]
-    read = pickle.loads(pickle.dumps(found))
-    np.testing.assert_array_equal(read.decision_function(frame), found.decision_function(frame))
-    assert len(pd.DataFrame(read.cv_results_)) == 4
-    with pytest.raises(NotFittedError):
-        clone(found).score(frame, y)
-    model = make_pipeline(StandardScaler(), search({"selection": ["average"]}))
-    nested = GridSearchCV(model, {"accuracyattoprankercv__tau": [0.1]}, cv=2).fit(X, y)
-    assert 0 <= nested.best_score_ <= 1
 
 
 # --------------------------------------------------------------------------- errors, warnings

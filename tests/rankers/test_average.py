@@ -92,29 +92,6 @@ def test_ties_at_the_boundary_go_to_the_smaller_objective_whatever_the_order_of_
     assert set(moved[again.average_]) == set(ranker.average_)
 
 
-def test_a_kernel_of_inner_products_gives_the_linear_scores():
-    X, y = rows(6)
-    linear = averaging(tol=1e-10).fit(X, y)
-    kernel = averaging(tol=1e-10, kernel="precomputed").fit(X @ X.T, y)
-    np.testing.assert_allclose(
-        kernel.decision_function(X @ X.T) + kernel.threshold_,
-        linear.decision_function(X) + linear.threshold_,
-        rtol=1e-4,
-        atol=1e-4,
-    )
-
-
-def test_pairs_of_all_rows_are_the_two_classes():
-    X, y = rows(7, n=20)
-    lower, upper = (
-        side.ravel() for side in np.meshgrid(np.flatnonzero(y == 0), np.flatnonzero(y == 1))
-    )
-    pairs = averaging(C=0.01, tol=1e-10).fit_pairs(X[lower], X[upper])
-    classes = averaging(C=0.01, tol=1e-10, class_weight="pairs", quantile="pairs").fit(X, y)
-    np.testing.assert_allclose(pairs.coef_, classes.coef_, rtol=1e-6)
-    assert len(pairs.average_) == len(classes.average_) == 2
-
-
 def test_rows_are_ranked_even_where_zero_has_the_least_value():
     # Costly positives below a quantile at the top: all multiples of the mean raise the value.
     X, y = rows(9)

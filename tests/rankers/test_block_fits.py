@@ -308,14 +308,6 @@ def test_a_score_of_a_collection_is_that_of_rows_in_memory():
         ranker.set_params(measure="rbp@0.8").score(**lazy)
 
 
-def test_a_limit_below_the_largest_utility_is_refused():
-    X, y, qid, _ = data()
-    ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg", eta=2.0)
-    ends = query_ends(qid)[::9]
-    with pytest.raises(ValueError, match="greatest utility is 3, but must be at most 2"):
-        ranker.fit(chunked(X, ends), chunked(y, ends), qid=chunked(qid, ends))
-
-
 def held_by(client):
     """Number of results that workers hold for this client."""
     gc.collect()

@@ -1,9 +1,7 @@
 """LightGBM, XGBoost and CatBoost behind one interface: beside calls by hand, and in searches."""
 
-import os
 import pickle
 from importlib.util import find_spec
-from pathlib import Path
 
 import lightgbm
 import numpy as np
@@ -14,7 +12,6 @@ import scipy.sparse as sp
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
-from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -22,13 +19,9 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import GroupRankerAdapter, OrderPreservingRanker, TopFocusedRanker
 from sklearn_rank._lists import LabelType, check_lists
-from sklearn_rank.exceptions import SingleListWarning
 from sklearn_rank.metrics import get_measure, ndcg_score
 from sklearn_rank.rankers._base import row_keys
 from sklearn_rank.rankers._group_adapter import ordered_by_content
-
-ROOT = Path(__file__).resolve().parents[2]
-FOLDER = Path(os.environ.get("SKLEARN_RANK_DATA", ROOT.parent / "shared" / "data"))
 
 
 def light(**parameters):
@@ -370,26 +363,6 @@ def test_initial_scores_that_are_not_supported():
         GroupRankerAdapter(light()).fit(X, y, qid=qid, init_score=y[:5])
 
 
-@pytest.mark.filterwarnings("ignore:ndcg_score is undefined")
-@every_library
-@pytest.mark.parametrize("name", ["mq2008_S1", "lightgbm_rank_train"])
-def test_real_queries(make, name):
-    path = FOLDER / f"{name}.svm.gz"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not there: set SKLEARN_RANK_DATA to its folder")
-    X, y, qid = load_svmlight_file(str(path), query_id=True, zero_based=False)
-    X, order = X.toarray(), np.random.default_rng(0).permutation(len(y))
-    expected = by_hand(make, X, y, qid).predict(X)
-    # Queries taken apart: the first rows of all, the second ones, and so on.
-    within = pd.Series(qid).groupby(qid).cumcount().to_numpy()
-    apart = np.argsort(within, kind="stable")
-    adapter = GroupRankerAdapter(make(), measure="ndcg@10", row_order="given")
-    adapter.fit(X[apart], y[apart], qid=qid[apart])
-    np.testing.assert_array_equal(adapter.predict(X), expected)
-    score = ndcg_score(y, expected, qid=qid, k=10)
-    assert adapter.score(X[order], y[order], qid=qid[order]) == pytest.approx(score)
-
-
 # ------------------------------------------------------------------------------ order and ids
 
 
@@ -405,16 +378,6 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(make, early_stopping):
     for ids in (names[order], pd.Series(names[order]), pl.Series(names[order]), -qid[order]):
         found = clone(adapter).fit(X[order], y[order], qid=ids)
         np.testing.assert_array_equal(found.predict(X), expected)
-
-
-def test_the_order_within_a_query_matters_to_the_libraries():
-    """Which is why it is fixed: at the start all scores tie."""
-    X, y, qid = data()
-    given = GroupRankerAdapter(light(), row_order="given")
-    best_first = np.lexsort((-y, qid))
-    one = clone(given).fit(X, y, qid=qid).predict(X)
-    two = clone(given).fit(X[best_first], y[best_first], qid=qid[best_first]).predict(X)
-    assert np.abs(one - two).max() > 0.1
 
 
 def test_keys_of_rows():
@@ -437,15 +400,6 @@ def test_keys_of_rows():
     np.testing.assert_array_equal(found, row_keys(frame, labels)[order])
     objects = frame[["number", "word"]].to_numpy()
     assert len(np.unique(row_keys(objects, labels))) == 24
-
-
-@every_library
-def test_one_list_on_purpose_or_with_a_warning(make):
-    X, y, _ = data(3)
-    adapter = GroupRankerAdapter(make())
-    with pytest.warns(SingleListWarning):
-        warned = clone(adapter).fit(X, y).predict(X)
-    np.testing.assert_array_equal(clone(adapter).fit(X, y, qid=0).predict(X), warned)
 
 
 # ------------------------------------------------------------------------------------- weights
@@ -505,19 +459,6 @@ def test_the_measure_itself_is_watched(make, measure):
         plain = GroupRankerAdapter(exact).fit(X, y, qid=qid)
         np.testing.assert_array_equal(plain.predict(X), adapter.predict(X))
         assert not hasattr(plain, "validation_score_")
-
-
-@every_library
-def test_whole_queries_are_held_out(make):
-    X, y, qid = data()
-    adapter = GroupRankerAdapter(
-        make(), early_stopping=True, validation_fraction=0.25, random_state=3
-    )
-    one, two = clone(adapter).fit(X, y, qid=qid), clone(adapter).fit(X, y, qid=qid)
-    np.testing.assert_array_equal(one.predict(X), two.predict(X))
-    assert one.n_queries_ == 40
-    other = clone(adapter).set_params(random_state=4).fit(X, y, qid=qid)
-    assert np.any(other.predict(X) != one.predict(X))
 
 
 def test_what_stopping_refuses():
@@ -608,19 +549,6 @@ def test_pickle_clone_and_parameters(make, tmp_path, monkeypatch, capfd):
     assert fitted.rank(X, qid=qid).min() == 1
     assert list(tmp_path.iterdir()) == []
     assert capfd.readouterr() == ("", "")
-
-
-@every_library
-def test_a_bad_refit_leaves_the_ranker_as_it_was(make):
-    X, y, qid = data()
-    fitted = GroupRankerAdapter(make()).fit(X, y, qid=qid)
-    before, expected = dict(vars(fitted)), fitted.predict(X)
-    wide = np.ones((len(y), 9))
-    for labels, ids in ((y[:-1], qid), (y, qid[:-1]), (np.where(y == 1, np.nan, y), qid)):
-        with pytest.raises(ValueError, match=r"rows|samples|NaN"):
-            fitted.fit(wide, labels, qid=ids)
-        assert vars(fitted) == before
-    np.testing.assert_array_equal(fitted.predict(X), expected)
 
 
 def test_what_takes_no_groups_is_refused():

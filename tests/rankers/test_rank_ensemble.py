@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
@@ -20,6 +20,7 @@ from sklearn_rank.exceptions import QueryOverlapWarning, ScorerSetupError, Singl
 from sklearn_rank.metrics import get_measure, get_scorer
 from sklearn_rank.metrics._shared import scores_with_ids
 from sklearn_rank.preprocessing import QueryNormalizer
+from sklearn_rank.rankers import _ensemble
 from tests.oracles import query_features as oracle
 
 pytestmark = pytest.mark.filterwarnings(
@@ -149,6 +150,23 @@ def test_a_member_of_weight_0_is_not_asked():
         RankEnsemble(named, weights=[1, 1]).fit(X, y, qid=qid).predict(X[1:], qid=qid[1:])
 
 
+@pytest.fixture
+def few_trees(monkeypatch):
+    """Default members of few trees, for tests of something else than how well they rank."""
+    lambdarank, boosted = _ensemble.lambdarank, _ensemble.boosted_trees
+
+    def small(seed, is_large):
+        adapter = lambdarank(seed, is_large)
+        return adapter if is_large else adapter.set_params(estimator__n_estimators=40)
+
+    for name, made in (
+        ("lambdarank", small),
+        ("boosted_trees", lambda *of: boosted(*of).set_params(max_iter=40)),
+        ("ExtraTreesRegressor", lambda _, **options: ExtraTreesRegressor(20, **options)),
+    ):
+        monkeypatch.setattr(_ensemble, name, made)
+
+
 def frame_of(n_queries=20):
     rng = np.random.default_rng(0)
     qid = np.repeat(np.arange(n_queries), 12)
@@ -160,7 +178,7 @@ def frame_of(n_queries=20):
     return frame.assign(kind=frame["kind"].where(rng.random(len(qid)) < 0.9)), y, qid
 
 
-def test_default_members(monkeypatch):
+def test_default_members(monkeypatch, few_trees):
     X, y, qid = frame_of()
     equal = RankEnsemble(weights="equal", random_state=0)
     of_frame = RankEnsemble(random_state=0, cv=2).fit(X, y, qid=qid)
@@ -210,7 +228,7 @@ def test_boosting_stops_early_with_many_queries_for_any_measure(monkeypatch):
 
 
 @pytest.mark.parametrize("is_frame", [False, True])
-def test_weights_reach_the_default_members(is_frame):
+def test_weights_reach_the_default_members(is_frame, few_trees):
     X, y, qid = frame_of()
     X = X if is_frame else X[["number"]].to_numpy()
     rng = np.random.default_rng(0)

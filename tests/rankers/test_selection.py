@@ -14,9 +14,9 @@ from tests.rankers.rows import rows as rows_of_classes
 rows = partial(rows_of_classes, n=50, shift=0.5)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("C", [0.01, 1.0])
-@pytest.mark.parametrize("tau", [0.05, 0.3])
+@pytest.mark.parametrize(
+    ("kernel", "C", "tau"), [("linear", 0.01, 0.3), ("linear", 1.0, 0.05), ("rbf", 1.0, 0.3)]
+)
 def test_refining_lowers_the_value_of_the_problem_and_stays_above_the_bound(kernel, C, tau):
     X, y = rows()
     ranker = AccuracyAtTopRanker(tau=tau, C=C, kernel=kernel, tol=1e-8)
@@ -48,8 +48,7 @@ def test_the_same_whatever_n_jobs_and_the_order_of_the_rows():
     assert shuffled[moved.pivot_index_] == ranker.pivot_index_
 
 
-@pytest.mark.parametrize("pairs", [False, True])
-@pytest.mark.parametrize("C", [0.01, 10.0])
+@pytest.mark.parametrize(("C", "pairs"), [(0.01, False), (10.0, False), (10.0, True)])
 def test_the_rule_of_the_paper_warns_where_no_candidate_is_near_its_quantile(C, pairs):
     X, y = rows(3, n=40, d=10)
     ranker = AccuracyAtTopRanker(tau=0.06, C=C, selection="closest")

@@ -261,8 +261,7 @@ def solve_hinge(X, y, offsets, *, alpha, margin=1.0, **settings):
     )
 
 
-@pytest.mark.parametrize("alpha", [0.05, 1.0, 30.0])
-@pytest.mark.parametrize("margin", [1.0, 0.3])
+@pytest.mark.parametrize(("alpha", "margin"), [(0.05, 1.0), (1.0, 0.3), (30.0, 1.0)])
 def test_the_hinge_is_minimised_up_to_its_gap(alpha, margin):
     X, y, offsets = problem(3)
     value, w = hinge_by_cvxpy(X, y, offsets, alpha, margin)

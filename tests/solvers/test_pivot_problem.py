@@ -75,11 +75,6 @@ def test_the_order_of_the_rows_leaves_no_trace(container):
     np.testing.assert_array_equal(*dense)
 
 
-def test_minus_zero_is_zero():
-    assert merged(np.array([[0.0, 1.0], [-0.0, 1.0]]), [1, 1]).n_candidates == 1
-    assert merged(np.array([[0.0, 1.0], [-0.0, 1.0]]), [1, -1]).n_candidates == 1
-
-
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_explicit_zeros_unsorted_and_repeated_entries_are_the_same_rows(index):
     # The row (2, 0, 3) four times: plain, with a zero, out of order, in two parts.

@@ -78,14 +78,3 @@ def test_rows_of_two_classes_are_not_copied(ranker):
         tracemalloc.stop()
     assert peak < 1.3 * X.nbytes
     assert ranker.objective_ == pytest.approx(double, rel=1e-9)
-
-
-@pytest.mark.parametrize("loss", ["softmax", "pairwise_squared"])
-def test_single_precision_is_that_of_the_data_alone(loss):
-    ranker = OrderPreservingRanker(loss, tol=1e-9)
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 4)).astype(np.float32)
-    y, qid = rng.integers(0, 3, 300), rng.permutation(np.repeat(np.arange(30), 10))
-    single = ranker.fit(X, y, qid=qid).coef_
-    assert single.dtype == np.float64
-    np.testing.assert_allclose(single, ranker.fit(X.astype(float), y, qid=qid).coef_, rtol=1e-6)
