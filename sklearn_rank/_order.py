@@ -219,7 +219,7 @@ class TiedBlocks:
         return np.repeat(np.arange(n_lists), np.diff(self.first, append=len(self.starts)))
 
     def totals(self, values: FloatArray) -> FloatArray:
-        return self.sums(values[self.order])
+        return values[self.order] if self.untied else self.sums(values[self.order])
 
     def sums(self, ordered: FloatArray) -> FloatArray:
         """Sum the values of each block, given in the order of the blocks."""
