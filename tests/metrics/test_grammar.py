@@ -218,7 +218,8 @@ def test_theorems_are_those_of_the_range_and_the_sample():
     assert get_measure("local_auc@0.8").theorems == ("dkw",)
     assert get_measure("bedroc@20").theorems == ("dkw",)
     assert get_measure("bedroc@20", convention="rdkit").theorems == ()
-    assert get_measure("pos@top").theorems == ()
+    for name in ("pos@top", "tpr@fpr0.1", "fpr@tpr0.9", "ks"):
+        assert get_measure(name).theorems == ()
 
 
 RANKS = ["auc", "local_auc@0.4", "pnorm@3", "bedroc@5", LocalAUC(0.3), Exponential(2.0)]

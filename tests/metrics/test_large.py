@@ -95,49 +95,6 @@ def test_early_recognition(y_true, y_score):
 
 
 @every_list
-def test_auc_by_pairs(y_true, y_score):
-    for weighted in (False, True):
-        weight = np.random.default_rng(0).uniform(0.1, 2, N) if weighted else np.ones(N)
-        positive, negative = y_score[y_true == 1], y_score[y_true == 0]
-        right = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
-        products = np.outer(weight[y_true == 1], weight[y_true == 0])
-        value = metrics.roc_auc_score(y_true, y_score, sample_weight=weight if weighted else None)
-        assert value == pytest.approx((right * products).sum() / products.sum(), rel=1e-11)
-
-
-@every_list
-def test_partial_areas(y_true, y_score):
-    k, m = y_true.sum(), N - y_true.sum()
-    heights = []
-    for level in np.unique(y_score)[::-1]:
-        a = y_true[y_score == level].sum()
-        b = (y_score == level).sum() - a
-        above = y_true[y_score > level].sum()
-        # The i-th of b negatives has i / (b + 1) of the tied positives above it.
-        heights.append((above + a * np.arange(1, b + 1) / (b + 1)) / k)
-    heights = np.concatenate(heights)
-    for max_fpr in (1.0, 0.1, 0.0123):
-        widths = np.clip(max_fpr * m - np.arange(m), 0, 1) / m
-        value = metrics.partial_auc_score(y_true, y_score, max_fpr=max_fpr)
-        assert value == pytest.approx((widths * heights).sum(), rel=1e-11)
-
-
-@every_list
-def test_push(y_true, y_score):
-    k = y_true.sum()
-    negatives = y_score[y_true == 0]
-    below = (y_score[y_true == 1] < negatives[:, None]).sum(axis=1)
-    tied = (y_score[y_true == 1] == negatives[:, None]).sum(axis=1)
-    for p in (1.0, 3.0, 8.5):
-        means = [
-            np.mean((np.arange(low, low + more + 1) / k) ** p)
-            for low, more in zip(below, tied, strict=True)
-        ]
-        value = metrics.get_measure(f"negative_height_loss@{p}")(y_true, y_score)
-        assert value == pytest.approx(np.mean(means) ** (1 / p), rel=1e-11)
-
-
-@every_list
 def test_top_of_the_list(y_true, y_score):
     for j in (1, 20, 333, N):
         found = shared(j >= POSITION, y_score)[y_true == 1].sum()

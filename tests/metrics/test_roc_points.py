@@ -110,8 +110,3 @@ def test_gini_is_twice_the_area_less_one_and_so_is_its_influence():
     assert twice.estimate == pytest.approx(2 * once.estimate - 1)
     assert twice.centred() == pytest.approx(2 * once.centred())
     assert twice.range == (-1.0, 1.0)
-
-
-def test_points_of_the_curve_have_no_theorems():
-    for name in ("tpr@fpr0.1", "fpr@tpr0.9", "ks"):
-        assert get_measure(name).theorems == ()

@@ -14,8 +14,6 @@ from sklearn.model_selection import (
     LeaveOneOut,
     cross_val_predict,
     cross_validate,
-    learning_curve,
-    validation_curve,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,7 +22,6 @@ from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.metrics import (
     average_precision_score,
-    dcg_score,
     get_scorer,
     ndcg_score,
     precision_at_k_score,
@@ -130,33 +127,6 @@ def test_nested_cross_validation(data, routing):
     # By default the outer loop takes the measure of the search.
     default = cross_validate(search, X, y, **arguments)
     np.testing.assert_array_equal(default["test_score"], result["test_score"])
-
-
-def test_learning_and_validation_curves(data, routing):
-    X, y, qid = data
-    arguments = {
-        "scoring": get_scorer("dcg@3"),
-        "cv": CV,
-        "params": {"groups": qid},
-        "error_score": "raise",
-    }
-    sizes, _, test_scores = learning_curve(
-        QueryRanker(), X, y, train_sizes=[0.5, 1.0], **arguments
-    )
-    for size, values in zip(sizes, test_scores, strict=True):
-        expected = []
-        for train, test in CV.split(X, y, qid):
-            some = train[:size]
-            score = QueryRanker().fit(X[some], y[some], qid=qid[some]).predict(X[test])
-            expected.append(dcg_score(y[test], score, k=3, qid=qid[test]))
-        np.testing.assert_array_equal(values, expected)
-    _, test_scores = validation_curve(
-        QueryRanker(), X, y, param_name="power", param_range=[0.5, 2.0], **arguments
-    )
-    for power, values in zip([0.5, 2.0], test_scores, strict=True):
-        np.testing.assert_array_equal(
-            values, by_hand(QueryRanker(power), X, y, qid, CV, partial(dcg_score, k=3), qid=qid)
-        )
 
 
 @pytest.mark.parametrize("on", [False, True])

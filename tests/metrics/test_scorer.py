@@ -27,7 +27,6 @@ from sklearn_rank.metrics import (
     make_measure,
     ndcg_score,
     precision_at_k_score,
-    precision_at_top_score,
     recall_at_k_score,
     roc_auc_score,
 )
@@ -210,26 +209,6 @@ def test_searches_hand_weights_on_without_routing(data):
     score = RidgeClassifier().fit(X, y, sample_weight=weight).decision_function(X)
     expected = average_precision_score(y, score, sample_weight=weight)
     assert search.best_score_ == pytest.approx(expected)
-
-
-def test_weights_are_routed_where_asked_for(data):
-    X, y = data
-    weight = np.arange(80) % 3
-    with sklearn.config_context(enable_metadata_routing=True):
-        scorer = get_scorer("precision@top0.2").set_score_request(sample_weight=True)
-        model = LogisticRegression().set_fit_request(sample_weight=False)
-        values = cross_validate(
-            model,
-            X,
-            y,
-            scoring=scorer,
-            cv=[(np.arange(80), np.arange(80))],
-            params={"sample_weight": weight},
-            error_score="raise",
-        )
-    score = LogisticRegression().fit(X, y).decision_function(X)
-    expected = precision_at_top_score(y, score, tau=0.2, sample_weight=weight)
-    assert values["test_score"] == pytest.approx(expected)
 
 
 def test_losses_are_negated_and_scorers_travel(data):
