@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, comb, exp, expm1, inf, lgamma, log, log1p, sqrt
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.optimize import minimize
@@ -38,10 +38,8 @@ from ._bound import (
     AGARWAL,
     FIXED_FUNCTION,
     INDEPENDENT,
-    LABELS,
     LARGEST_LOG,
     OURS,
-    SIDES,
     Bound,
     Labels,
     Side,
@@ -55,14 +53,6 @@ from ._bound import (
 )
 
 FiniteMethod: TypeAlias = Literal["mcdiarmid", "hoeffding", "kl", "chebyshev"]
-FINITE_METHODS = ("mcdiarmid", "hoeffding", "kl", "chebyshev")
-
-AVERAGING = "Hoeffding (1963), Section 5b, min(n_pos, n_neg) independent pairs"
-SOURCES = {
-    "hoeffding": AVERAGING,
-    "kl": f"{AVERAGING}, in Chernoff's form",
-    "chebyshev": f"Chebyshev's inequality with {AGARWAL}, Equation 14",
-}
 
 
 def finite_width(
@@ -402,7 +392,6 @@ def _log_entropy_bound(n: int, last: int, log_base: float) -> float:
 
 
 UniformMethod: TypeAlias = Literal["averaging", "paper", "central", "strict", "freund"]
-UNIFORM_METHODS = ("averaging", "paper", "central", "strict", "freund")
 
 
 def uniform_width(
@@ -468,11 +457,17 @@ def theorem_of(
         return theorems.get(method, f"{AGARWAL}, {of_class} with Theorem {of_paper}")
     if method == "mcdiarmid":
         return f"{AGARWAL}, {of_one if function_class is None else of_all}"
+    averaging = "Hoeffding (1963), Section 5b, min(n_pos, n_neg) independent pairs"
+    source = {
+        "hoeffding": averaging,
+        "kl": f"{averaging}, in Chernoff's form",
+        "chebyshev": f"Chebyshev's inequality with {AGARWAL}, Equation 14",
+    }[method]
     if function_class is None:
-        return SOURCES[method]
+        return source
     if method == "chebyshev":
-        return f"{SOURCES[method]}, for all functions"
-    return f"{OURS}, Theorem 4, by {SOURCES[method]}"
+        return f"{source}, for all functions"
+    return f"{OURS}, Theorem 4, by {source}"
 
 
 Tightest: TypeAlias = Literal["tightest"]
@@ -612,12 +607,12 @@ independent given their labels.
     n_pos, n_neg = check_count("n_pos", n_pos, 0), check_count("n_neg", n_neg, 0)
     delta = check_share("delta", delta, what="the probability of failure")
     function_class = _check_function_class(function_class)
-    _check_method(function_class, method, FINITE_METHODS)
+    _check_method(function_class, method, get_args(FiniteMethod))
     auc = _check_auc("auc", auc, needed=method == "kl")
     uniform = isinstance(function_class, FunctionClass)
     _check_used("auc", auc, method, () if uniform else ("tightest", "kl", "chebyshev"))
-    check_choice("side", side, SIDES)
-    check_choice("labels", labels, LABELS)
+    check_choice("side", side, get_args(Side))
+    check_choice("labels", labels, get_args(Labels))
     inequality: str
     if isinstance(function_class, FunctionClass):
         inequality = "averaging" if method == "tightest" else method
@@ -734,7 +729,9 @@ def auc_deviation_bound(
     n_pos, n_neg = check_count("n_pos", n_pos, 0), check_count("n_neg", n_neg, 0)
     function_class = _check_function_class(function_class)
     _check_method(
-        function_class, method, FINITE_METHODS if function_class is None else WITHOUT_AUC
+        function_class,
+        method,
+        get_args(FiniteMethod) if function_class is None else WITHOUT_AUC,
     )
     expected_auc = _check_auc("expected_auc", expected_auc, needed=method == "kl")
     _check_single_function("expected_auc", expected_auc, function_class)
@@ -745,7 +742,7 @@ def auc_deviation_bound(
     # Chebyshev's inequality takes the largest variance that an expected AUC allows.
     chebyshev = () if variance is not None else ("chebyshev",)
     _check_used("expected_auc", expected_auc, method, ("tightest", "kl", *chebyshev))
-    check_choice("side", side, SIDES)
+    check_choice("side", side, get_args(Side))
     inequality: str
     if isinstance(function_class, FunctionClass):
         inequality = "averaging" if method == "tightest" else method
@@ -969,7 +966,7 @@ def _check_method(
     function_class: int | FunctionClass | None, method: str, finite_methods: tuple[str, ...]
 ) -> None:
     if isinstance(function_class, FunctionClass):
-        finite_methods = UNIFORM_METHODS
+        finite_methods = get_args(UniformMethod)
     hint = f" for function_class={shown(function_class)}"
     check_choice("method", method, ("tightest", *finite_methods), hint=hint)
 
@@ -1072,7 +1069,7 @@ independent given their labels.
     """
     n_functions = check_whole("n_functions", n_functions)
     check_choice("method", method, ("mcdiarmid", "hoeffding"))
-    check_choice("side", side, SIDES)
+    check_choice("side", side, get_args(Side))
     delta = check_share("delta", delta, what="the probability of failure")
     counts = [_of_folds(name, numbers) for name, numbers in (("n_pos", n_pos), ("n_neg", n_neg))]
     n_folds, n_folds_neg = map(len, counts)

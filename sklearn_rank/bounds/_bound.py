@@ -80,8 +80,6 @@ class Bound(Printed):
 
 Side: TypeAlias = Literal["both", "lower", "upper"]
 Labels: TypeAlias = Literal["fixed", "random"]
-SIDES = ("both", "lower", "upper")
-LABELS = ("fixed", "random")
 
 
 def deviations(estimate: str, target: str) -> dict[Side, str]:

@@ -26,9 +26,6 @@ STEP = 1.02
 # Tests of a mean amount start at so many rows, a factor apart.
 STARTS_OF_ROWS, STEP_OF_ROWS = (16, 64, 256), 1.1
 
-# Bets on a mean amount, relative to the largest that no amount can ruin.
-BETS = np.geomspace(1.0 / 4096.0, 0.9, 25)
-
 
 def chance_of_hits(hits: FloatArray, n: FloatArray, share: float) -> FloatArray:
     """Probability of at least so many hits of n if each is one with a probability.
@@ -83,10 +80,11 @@ def chance_of_amounts(
     """
     last, excess = n.astype(np.intp) - 1, amounts - goal
     before = np.zeros(len(excess)) if codes is None else sums_of_earlier(codes, excess)
-    bets = BETS / -min((before + excess).min(), excess.min())
+    # Relative to the largest bet that no amount can ruin.
+    bets = np.geomspace(1.0 / 4096.0, 0.9, 25) / -min((before + excess).min(), excess.min())
     gains = (np.log1p(bet * (before + excess)) - np.log1p(bet * before) for bet in bets)
     capital = [times * np.cumsum(gain)[last] for gain in gains]
-    return np.exp(np.minimum(log(len(BETS)) - logsumexp(capital, axis=0), 0.0))
+    return np.exp(np.minimum(log(len(bets)) - logsumexp(capital, axis=0), 0.0))
 
 
 def sums_of_earlier(codes: IntArray, values: FloatArray) -> FloatArray:

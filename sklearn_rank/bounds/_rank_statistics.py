@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, inf, log, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,9 +39,7 @@ from ._auc import log_binomial_sum
 from ._bound import (
     FIXED_FUNCTION,
     INDEPENDENT,
-    LABELS,
     OURS,
-    SIDES,
     Bound,
     Labels,
     Side,
@@ -52,16 +50,11 @@ from ._bound import (
     of_side,
 )
 
-BOYD = "Boyd et al. (2012)"
 PAPER = "Clémençon & Vayatis (2009)"
 SANDWICH_THEOREM = f"{OURS}, Theorem 8"
-DKW = "Dvoretzky, Kiefer & Wolfowitz (1956), constant of Massart (1990)"
-BRETAGNOLLE = "Bretagnolle (1980), in Shorack & Wellner (1986), Inequality 25.1.2"
 DEVIATIONS = deviations("W_n/k", "W_phi")
-DRAWN = "items and labels are drawn together, independently"
 # Under the largest or the middle rank of a tied block, two that order the same items alike but for
 # their ties may differ by phi(1) less the mean of phi.
-RANDOM_ORDER = "tied items are in random order in W_phi, or there are no ties"
 SAME_TIES = "tied items are in random order, or all have the largest rank, in W_n and W_phi alike"
 
 
@@ -117,9 +110,12 @@ def pooled_distribution_bound(n: int, delta: float, *, labels: Labels = "fixed")
     """
     n = check_count("n", n)
     delta = check_share("delta", delta, what="the probability of failure")
-    check_choice("labels", labels, LABELS)
+    check_choice("labels", labels, get_args(Labels))
     value = min(_pooled(n, -log(delta), labels), 1.0)
-    theorem = DKW if labels == "random" else BRETAGNOLLE
+    theorem = {
+        "random": "Dvoretzky, Kiefer & Wolfowitz (1956), constant of Massart (1990)",
+        "fixed": "Bretagnolle (1980), in Shorack & Wellner (1986), Inequality 25.1.2",
+    }[labels]
     return Bound(value, theorem, "sup |F_n - F|", delta, *_given(labels))
 
 
@@ -195,7 +191,7 @@ W_phi alike.
     """
     n, n_pos = _check_sizes(n, n_pos)
     delta = check_share("delta", delta, what="the probability of failure")
-    check_choice("labels", labels, LABELS)
+    check_choice("labels", labels, get_args(Labels))
     lipschitz, height = _check_phi(lipschitz, height)
     log_inverse = log(2.0) - log(delta)
     value = lipschitz * (1.0 / (n + 1.0) + _pooled(n, log_inverse, labels))
@@ -287,8 +283,8 @@ def linear_rank_sandwich_bound(
     _check_sizes(n, len(rank))
     delta = check_share("delta", delta, what="the probability of failure")
     check_choice("method", method, ("kl", "hoeffding"))
-    check_choice("side", side, SIDES)
-    check_choice("labels", labels, LABELS)
+    check_choice("side", side, get_args(Side))
+    check_choice("labels", labels, get_args(Labels))
     eps = _pooled(n, log(2.0) - log(delta), labels)
     points = (np.maximum((rank - 1.0) / n - eps, 0.0), np.minimum(rank / n + eps, 1.0))
     floor, *means, ceiling = (
@@ -394,7 +390,7 @@ def linear_rank_selection_bound(
     n, n_pos = _check_sizes(n, n_pos)
     delta = check_share("delta", delta, what="the probability of failure")
     vc_dimension = check_count("vc_dimension", vc_dimension)
-    check_choice("labels", labels, LABELS)
+    check_choice("labels", labels, get_args(Labels))
     lipschitz, height = _check_phi(lipschitz, height)
 
     def uniform(size: int) -> float:
@@ -463,7 +459,8 @@ def plug_in_rank_bound(error: float, prevalence: float, *, height: float = 1.0) 
     prevalence = check_share("prevalence", prevalence, what="the share of positives")
     _, height = _check_phi(0.0, height)
     value, theorem = min(error / prevalence, 1.0) * height, f"{PAPER}, Remark 3, corrected"
-    return Bound(value, theorem, "W_phi(eta) - W_phi(eta_hat)", assumptions=(RANDOM_ORDER,))
+    ties = "tied items are in random order in W_phi, or there are no ties"
+    return Bound(value, theorem, "W_phi(eta) - W_phi(eta_hat)", assumptions=(ties,))
 
 
 def _pooled(n: int, log_inverse: float, labels: Labels) -> float:
@@ -475,7 +472,10 @@ def _given(
     labels: Labels, *more: str, functions: str = FIXED_FUNCTION
 ) -> tuple[str, tuple[str, ...]]:
     """Condition of the probability, and the assumptions."""
-    return condition(labels), (functions, INDEPENDENT if labels == "fixed" else DRAWN, *more)
+    drawn = INDEPENDENT
+    if labels == "random":
+        drawn = "items and labels are drawn together, independently"
+    return condition(labels), (functions, drawn, *more)
 
 
 def _check_sizes(n: int, n_pos: int) -> tuple[int, int]:
@@ -504,11 +504,6 @@ def _check_phi(lipschitz: float, height: float) -> tuple[float, float]:
 
 TOP_THEOREM = f"{OURS}, Theorem 10"
 TIES_IN_RANDOM_ORDER = "tied items of the population are in random order, or there are none"
-DEVIATIONS_AT_TOP = {
-    "both": "|precision at the top - that of the population|",
-    "lower": "precision at the top - that of the population",
-    "upper": "precision at the top of the population - that of the test set",
-}
 
 
 def precision_at_top_bound(
@@ -588,7 +583,7 @@ given their labels; tied items of the population are in random order, or there a
     delta = check_share("delta", delta, what="the probability of failure")
     tau = check_share("tau", tau, what="the share of the top")
     n_functions = check_whole("n_functions", n_functions)
-    check_choice("side", side, SIDES)
+    check_choice("side", side, get_args(Side))
     rank = np.sort(check_vector("rank_pos", rank_pos))[::-1]
     is_rank = np.all((rank >= 1) & (rank <= n) & (rank == np.floor(rank)))
     if not is_rank or len(np.unique(rank)) < len(rank):
@@ -606,7 +601,12 @@ given their labels; tied items of the population are in random order, or there a
     low, misses = limits
     value = max(of_side(side, precision - low, 1.0 - misses - precision), 0.0)
     given = _given("fixed", TIES_IN_RANDOM_ORDER)
-    return Bound(value, TOP_THEOREM, DEVIATIONS_AT_TOP[side], delta, *given)
+    deviation = {
+        "both": "|precision at the top - that of the population|",
+        "lower": "precision at the top - that of the population",
+        "upper": "precision at the top of the population - that of the test set",
+    }[side]
+    return Bound(value, TOP_THEOREM, deviation, delta, *given)
 
 
 def top_precision_limits(
@@ -794,7 +794,7 @@ and Phi does not depend on the sample; items are independent given their labels.
         return (margin_loss(neg, margin) + margin_loss(pos, margin)) / 2.0
 
     value, margin = _smallest(loss, complexity, deviation, half_range, rho, delta, fixed)
-    theorem, given, assumption = f"{BOYD}, Theorem 1", "", "pairs are independent"
+    theorem, given, assumption = "Boyd et al. (2012), Theorem 1", "", "pairs are independent"
     if design == "bipartite":
         theorem += f", for two samples; {OURS}, Theorem 6"
         given, assumption = "the labels", INDEPENDENT

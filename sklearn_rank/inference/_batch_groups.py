@@ -13,9 +13,6 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..bounds._shared import sums_of_earlier
 
-# Bets, as shares of the capital that is lost where the next group has no hit.
-BETS = np.geomspace(1.0 / 64.0, 0.9, 8)
-
 # Share of the groups of which all rows count.
 OF_GROUPS = 0.8
 
@@ -35,10 +32,13 @@ def fewest_hits_of_groups(
     value = hits + share * (largest - sizes)
     without = share * largest - share * (n_rows - of_rows) / left
 
+    # Shares of the capital that are lost where the next group has no hit.
+    bets = np.geomspace(1.0 / 64.0, 0.9, 8)[:, np.newaxis]
+
     def is_rare(total: int) -> bool:
         mean = without + (total - seen) / left
         ratio = np.divide(value, mean, out=np.ones(len(value)), where=mean > 0.0)
-        gains = np.log1p(BETS[:, np.newaxis] * (ratio - 1.0))
+        gains = np.log1p(bets * (ratio - 1.0))
         capital = np.exp(np.cumsum(gains, axis=1)).mean(axis=0)
         return bool(capital.max(initial=1.0) >= 1.0 / tail)
 

@@ -39,12 +39,6 @@ from ._metric_interval import interval_of_accumulator
 from ._queries import ROUNDING, QueryValues, refuse_infinite, sample_interval
 from ._results import Interval
 
-# Wagers on either side, in geometric progression about the one that is best for the expected
-# number of values; closer ones do not make the intervals narrower.
-RATIO = 1.5
-N_EITHER_WAY = 28
-# Standard deviation for which the middle wager is best.
-TYPICAL_DEVIATION = 0.25
 # Newton's steps, of which about fifteen are taken, until they are nearly as small as rounding.
 MOST_STEPS = 200
 SMALLEST_STEP = 1e-13
@@ -59,9 +53,11 @@ Growth = tuple[FloatArray, FloatArray, float, float]
 class Bets:
     """Capital of bets on values in [0, 1], as a function of the mean that they are against."""
 
-    def __init__(self, n_best: float, alpha: float, deviation: float = TYPICAL_DEVIATION) -> None:
+    def __init__(self, n_best: float, alpha: float, deviation: float = 0.25) -> None:
         middle = (2.0 * log(2.0 / alpha) / n_best) ** 0.5 / deviation
-        place = log(RATIO) * np.arange(-N_EITHER_WAY, N_EITHER_WAY + 1)
+        # Bets in geometric progression about the one that is best for the expected number of
+        # values with this deviation; closer ones do not make the intervals narrower.
+        place = log(1.5) * np.arange(-28, 29)
         share = 1.0 / (1.0 + place**2)
         # Gain of a value of 1 over one of 0.
         self.gains: FloatArray = middle * np.exp(place)

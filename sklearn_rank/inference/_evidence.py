@@ -355,21 +355,22 @@ def check_weight_meaning(weights: Any, sample_weight: Any, *, no_sampling: str =
 def refuse_fractions(sample_weight: Any) -> None:
     if sample_weight is None:
         return
+    found = ""
     if is_collection(sample_weight):
         if bool(((sample_weight % 1) != 0).any().compute()):
-            raise ValueError(_FRACTION.format("has a value that is not whole"))
-        return
-    weight = np.ravel(np.asarray(sample_weight, dtype=np.float64))
-    wrong = weight != np.floor(weight)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(_FRACTION.format(f"is {weight[row]:g} at row {row}"))
-
-
-_FRACTION = (
-    "sample_weight {}, but weights='frequency' takes whole numbers of identical rows: pass whole"
-    " numbers, or weights='sampling' if it is 1 / probability that the row was drawn."
-)
+            found = "has a value that is not whole"
+    else:
+        weight = np.ravel(np.asarray(sample_weight, dtype=np.float64))
+        wrong = weight != np.floor(weight)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            found = f"is {weight[row]:g} at row {row}"
+    if found:
+        raise ValueError(
+            f"sample_weight {found}, but weights='frequency' takes whole numbers of identical"
+            " rows: pass whole numbers, or weights='sampling' if it is 1 / probability that the"
+            " row was drawn."
+        )
 
 
 def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
@@ -494,24 +495,21 @@ def measure_influence(
     return influences, evidences[0].groups
 
 
-def refuse_unknown(measure: Measure) -> None:
-    if not measure.has_influence:
-        raise ValueError(_UNKNOWN.format(measure.name))
-
-
-_UNKNOWN = (
-    "measure={!r} has no influence function, so its variance on one list is unknown: pass"
-    " influence= to make_measure, or method='bootstrap' to metric_interval and compare if it is"
-    " smooth; for a mean over queries pass qid; for a phi that depends on the length of the list"
-    " use metric_interval(method='bootstrap')."
-)
+def refuse_unknown(measure: Measure, influence: Any = ()) -> None:
+    """Refuse a measure without influence function, or one that is None for a list."""
+    if not measure.has_influence or influence is None:
+        raise ValueError(
+            f"measure={measure.name!r} has no influence function, so its variance on one list is"
+            " unknown: pass influence= to make_measure, or method='bootstrap' to metric_interval"
+            " and compare if it is smooth; for a mean over queries pass qid; for a phi that"
+            " depends on the length of the list use metric_interval(method='bootstrap')."
+        )
 
 
 def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> ClassInfluence:
     refuse_unknown(measure)
-    influence = measure.influence_of(data)
-    if influence is None:
-        raise ValueError(_UNKNOWN.format(measure.name))
+    influence: Any = measure.influence_of(data)
+    refuse_unknown(measure, influence)
     if not conditional and not isfinite(influence.label_slope):
         raise ValueError(
             f"measure={measure.name!r} has no known derivative in the fraction of positives, which"

@@ -29,15 +29,6 @@ from ._queries import QueryValues, groups_of_queries, sample_interval
 from ._results import Interval
 from ._score_walk import probabilities_of_labels
 
-# Standard deviations of the logits between queries that are tried, and points of the normal
-# distribution with their weights.
-DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
-
-# Of a logistic curve, averaged over normal logits of variance v, the slope is that of logits
-# divided by ``sqrt(1 + v 16^2 3 / (15 pi)^2)`` (Zeger, Liang & Albert 1988).
-ATTENUATION = 256.0 * 3.0 / (15.0 * np.pi) ** 2
-
 # So many labels more of the rarer class among those drawn are within the limits of what they tell.
 UNSEEN = 4.0
 
@@ -214,10 +205,16 @@ class JudgedQueries:
         predicted = logit(np.clip(probabilities_of_labels(evidences), LEAST, 1.0 - LEAST))
         most, best = -np.inf, (predicted, predicted)
         differ = np.ptp(lists.labels[self.partial.known].astype(np.float64)) > 0.0
-        for deviation in DEVIATIONS if differ else (0.0,):
-            points = deviation * POINTS if deviation else np.zeros(1)
-            prior = WEIGHTS / WEIGHTS.sum() if deviation else np.ones(1)
-            logits = predicted[:, np.newaxis] * np.sqrt(1.0 + ATTENUATION * deviation**2) + points
+        # Of a logistic curve, averaged over normal logits of variance v, the slope is that of
+        # logits divided by ``sqrt(1 + v 16^2 3 / (15 pi)^2)`` (Zeger, Liang & Albert 1988).
+        attenuation = 256.0 * 3.0 / (15.0 * np.pi) ** 2
+        nodes, masses = np.polynomial.hermite_e.hermegauss(7)
+        # Standard deviations of the logits between queries.
+        deviations = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0) if differ else (0.0,)
+        for deviation in deviations:
+            points = deviation * nodes if deviation else np.zeros(1)
+            prior = masses / masses.sum() if deviation else np.ones(1)
+            logits = predicted[:, np.newaxis] * np.sqrt(1.0 + attenuation * deviation**2) + points
             of_label = np.where(lists.labels[:, np.newaxis] > 0, logits, -logits)
             joint = lists.totals(np.where(known, log_expit(of_label), 0.0)) + np.log(prior)
             of_query = logsumexp(joint, axis=1, keepdims=True)

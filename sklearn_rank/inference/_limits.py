@@ -60,7 +60,6 @@ def wilson_limits(
 LEAST_DRAWS = 1e-9
 
 N_STEPS = 30
-TINY = np.finfo(np.float64).tiny
 
 Limits = tuple[float, float]
 LimitsAt = Callable[[float], Limits]  # By their level
@@ -115,7 +114,8 @@ def _lower(hits: Any, misses: Any, tail: Any) -> FloatArray:
     # Newton's method for the logarithm of p, from Jeffreys' limit, which is close.
     # SciPy before 1.17 has NaN at some of 1e12.
     p = np.nan_to_num(betaincinv(h + 0.5, m + 0.5, tail), nan=h / (h + m))
-    p = np.maximum(p, TINY)
+    tiny = np.finfo(np.float64).tiny
+    p = np.maximum(p, tiny)
     scale = np.log(h + m) - betaln(h, m)
     with np.errstate(all="ignore"):
         for _ in range(N_STEPS):
@@ -123,7 +123,7 @@ def _lower(hits: Any, misses: Any, tail: Any) -> FloatArray:
             chance = betainc(h, m + 1.0, p) + betainc(h + 1.0, m, p)
             density = np.exp(scale + h * np.log(p) + (m - 1.0) * np.log1p(-p))
             slope = density * ((1.0 - p) / m + p / h) / chance
-            before, p = p, np.maximum(p * (2.0 * tail / chance) ** (1.0 / slope), TINY)
+            before, p = p, np.maximum(p * (2.0 * tail / chance) ** (1.0 / slope), tiny)
             if np.all(np.abs(p - before) <= 1e-13):
                 break
     of_hits = np.where(misses > 0.0, p, (2.0 * tail) ** (1.0 / h))
@@ -134,7 +134,6 @@ def _lower(hits: Any, misses: Any, tail: Any) -> FloatArray:
 BLOCK = 2**16
 # Signs are drawn eight at a time: a byte picks the sum of its subset of eight values.
 BITS = 8
-PATTERNS = (np.arange(2**BITS)[:, None] >> np.arange(BITS)) & 1
 GROUPS = 2**10
 
 
@@ -213,9 +212,10 @@ def flipped_subsets(
 
 def _subset_table(part: FloatArray, groups: int) -> FloatArray:
     """Sums of all subsets of each eight values."""
+    patterns = (np.arange(2**BITS)[:, np.newaxis] >> np.arange(BITS)) & 1
     padded = np.zeros(groups * BITS)
     padded[: len(part)] = part
-    return (padded.reshape(groups, BITS) @ PATTERNS.T).ravel()
+    return (padded.reshape(groups, BITS) @ patterns.T).ravel()
 
 
 def resampled_means(

@@ -51,19 +51,13 @@ from ._limits import (
 from ._list_intervals import influence_limits
 from ._results import Comparison, Interval
 
-# Points that are laid out at once.
-POINTS = 2**20
-
 
 def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, float]:
     """Return the smallest and largest value of the functional for k positives among n."""
     # The grid is finer than the items if there are few, because phi may jump between them.
     fine = max(1, 2**14 // n)
-    worst = best = 0.0
-    for begin in range(0, k * fine, POINTS):
-        points = (np.arange(begin, min(begin + POINTS, k * fine)) + 0.5) / (n * fine)
-        worst += float(np.sum(phi(points)))
-        best += float(np.sum(phi(1.0 - points[::-1])))
+    points = (np.arange(k * fine) + 0.5) / (n * fine)
+    worst, best = float(np.sum(phi(points))), float(np.sum(phi(1.0 - points[::-1])))
     return worst / (k * fine), best / (k * fine)
 
 

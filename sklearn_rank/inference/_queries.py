@@ -390,13 +390,6 @@ def _score(difference: float, up: float, down: float, draws: float) -> float:
     return distance / sqrt(variance)
 
 
-_TESTS = {
-    "randomization": "{} exchangeable within each query",
-    "t": "equal mean {}",
-    "wilcoxon": "differences of {} symmetric about 0",
-}
-
-
 def check_interval_options(level: float, method: str, n_resamples: int) -> None:
     check_choice("method", method, ("auto", "t", "bootstrap", "bca"))
     check_level(level)
@@ -511,7 +504,11 @@ def compare_samples(
         margin=None,
         method=" / ".join(texts) + (", Holm" if len(pairs) > 1 else ""),
         target=f"mean {measure.name} over {next(iter(samples.values())).size_text}",
-        hypothesis=_TESTS[method].format(measure.name),
+        hypothesis={
+            "randomization": f"{measure.name} exchangeable within each query",
+            "t": f"equal mean {measure.name}",
+            "wilcoxon": f"differences of {measure.name} symmetric about 0",
+        }[method],
         difference_errors=tuple(
             nan if interval.standard_error is None else interval.standard_error
             for interval in intervals

@@ -209,7 +209,8 @@ class Comparison(Printed):
             "contrasts": (contrast,),
             "method": f"{self.method}, one of {len(self)} contrasts",
         }
-        fields |= {name: tuple(getattr(self, name)[i] for i in rankers) for name in _OF_RANKERS}
+        for name in ("names", "values", "standard_errors"):
+            fields[name] = tuple(getattr(self, name)[i] for i in rankers)
         fields |= {name: (getattr(self, name)[row],) for name in _OF_CONTRASTS}
         return replace(self, **fields)
 
@@ -350,8 +351,7 @@ class Comparison(Printed):
         return some if len(self) <= 6 else f"{some} and {len(self) - 6} more"
 
 
-# Fields with one entry per ranker, and with one entry per contrast.
-_OF_RANKERS = ("names", "values", "standard_errors")
+# Fields with one entry per contrast.
 _OF_CONTRASTS = ("differences", "low", "high", "statistics", "pvalues", "difference_errors")
 
 

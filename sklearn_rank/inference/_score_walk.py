@@ -62,9 +62,6 @@ NEGLIGIBLE = 1e-9
 # Of more rows, those that are alike are joined.
 MANY_ROWS = 2**13
 
-# So many keys are counted rather than sorted.
-MOST_KEYS = 2**22
-
 # A column that varies by no more is constant up to rounding.
 CONSTANT = 1e-9
 
@@ -368,26 +365,17 @@ def _cells(
     """
     odds = np.log(partial.probability)
     columns = [(odds, np.ptp(odds) / 0.02), *zip(weights, levels, strict=True)]
-    cells, n_cells = np.zeros(len(logits), dtype=np.int64), 1
+    cells = np.zeros(len(logits), dtype=np.int64)
     for column, n_levels in (*columns, (logits, np.ptp(logits) / 0.1)):
         level = (column - column.min()) * (n_levels / (np.ptp(column) or 1.0))
-        n_levels = int(n_levels + 1.0)
-        cells, n_cells = _numbered(cells * n_levels + level.astype(np.int64), n_cells * n_levels)
+        keys = cells * int(n_levels + 1.0) + level.astype(np.int64)
+        cells = np.unique(keys, return_inverse=True)[1]
     known = np.flatnonzero(partial.known)
-    cells[known] = n_cells + np.arange(len(known))
-    cells, n_cells = _numbered(cells, n_cells + len(known))
-    rows = np.empty(n_cells, dtype=np.intp)
+    cells[known] = len(cells) + np.arange(len(known))
+    distinct, cells = np.unique(cells, return_inverse=True)
+    rows = np.empty(len(distinct), dtype=np.intp)
     rows[cells] = np.arange(len(cells))
     return rows, cells
-
-
-def _numbered(keys: IntArray, n_keys: int) -> tuple[IntArray, int]:
-    """Number the keys that occur, of so many that are possible."""
-    if n_keys > MOST_KEYS:
-        distinct, numbers = np.unique(keys, return_inverse=True)
-        return numbers, len(distinct)
-    occurs = np.bincount(keys, minlength=n_keys) > 0
-    return (np.cumsum(occurs) - 1)[keys], int(occurs.sum())
 
 
 def score_limits(
