@@ -45,9 +45,7 @@ def fitted(ranker):
 
 def of_scores(function, measure, **options):
     def value(ids):
-        found = function(
-            measure, GRADE, SCORES["a"], SCORES["b"], qid=ids, random_state=0, **options
-        )
+        found = function(measure, GRADE, SCORES, qid=ids, random_state=0, **options)
         return repr(found)
 
     return value

@@ -82,6 +82,7 @@ def test_limits_of_all_rankers_hold_together():
     assert found.high[0] == pytest.approx(single[0].high - single[1].low)
 
 
+@pytest.mark.slow
 def test_true_hypotheses_are_rarely_rejected():
     rng = np.random.default_rng(0)
     n, k, rejected = 60, 10, 0

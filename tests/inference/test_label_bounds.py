@@ -24,7 +24,9 @@ def reviewed_list(seed, most_below=None):
 
 
 @pytest.mark.parametrize("name", NAMES.split())
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in (1, 2, 3))]
+)
 def test_limits_are_the_extremes_of_all_labellings(name, seed):
     y, scores, design = reviewed_list(seed)
     measure, columns = get_measure(name), list(scores.values())

@@ -71,6 +71,7 @@ def estimated(*columns):
     )
 
 
+@pytest.mark.slow
 def test_intervals_cover_if_probabilities_or_the_proxy_are_right():
     rng = np.random.default_rng(0)
     covered = {"probabilities": 0, "proxy": 0, "neither": 0}

@@ -65,6 +65,7 @@ def test_the_standard_error_is_that_of_the_design():
     assert found.standard_error == pytest.approx(expected, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_pos", "audit"), [(20, 300), (200, 50)])
 def test_intervals_cover_the_value_with_all_labels(n_pos, audit):
     y, champion, challenger = population(n_pos=n_pos)
@@ -362,7 +363,17 @@ def test_weights_let_the_labelled_rows_stand_for_all():
     assert weight.max() == pytest.approx(1900 / 380)
 
 
-@pytest.mark.parametrize("name", ["auc", "recall@500", "ndcg@500", "bedroc@20", "tpr@fpr0.1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "auc",
+        "recall@500",
+        *(
+            pytest.param(x, marks=pytest.mark.slow)
+            for x in ("ndcg@500", "bedroc@20", "tpr@fpr0.1")
+        ),
+    ],
+)
 @pytest.mark.parametrize("with_proxy", [False, True])
 def test_rows_of_long_lists_are_joined_without_a_change(name, with_proxy, monkeypatch):
     y, champion, challenger = population(2**13 + 2000, 500)

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_rank.inference import (
@@ -170,6 +171,7 @@ def page(table):
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_each_question_has_an_answer_or_a_reason():
     text = PAGE.read_text(encoding="utf-8")
     # A new measure is asked too, before the page has it.
