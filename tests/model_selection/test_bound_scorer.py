@@ -1,13 +1,11 @@
 """Scores that are lower limits."""
 
-import pickle
 from math import log, sqrt
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
@@ -196,14 +194,6 @@ def test_weights_are_refused():
     model, X, y = of_integers(0)
     with pytest.raises(ScorerSetupError, match="sample_weight was passed to make_bound_scorer"):
         make_bound_scorer()(model, X, y, sample_weight=np.ones(len(y)))
-
-
-def test_copies_score_alike():
-    model, X, y = of_integers(5)
-    scorer = make_bound_scorer(level=0.8)
-    for copy in (clone(scorer, safe=False), pickle.loads(pickle.dumps(scorer))):
-        assert copy(model, X, y) == scorer(model, X, y)
-        assert repr(copy) == repr(scorer)
 
 
 @pytest.mark.parametrize(

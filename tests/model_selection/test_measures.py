@@ -111,7 +111,7 @@ def test_a_measure_without_a_range_has_asymptotic_limits_alone():
     assert scorer(model, X, y, qid=qid) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("method", ["kl", "t"])
+@pytest.mark.parametrize("method", ["kl", "bernstein", "t"])
 def test_a_scorer_by_a_measure_of_ones_own(method):
     X, y, qid = queries(40)
     model = Ridge().fit(X, y)
@@ -119,6 +119,8 @@ def test_a_scorer_by_a_measure_of_ones_own(method):
     scorer = make_bound_scorer(OWN, method=method, level=0.9)
     if method == "t":
         expected = metric_interval(OWN, y, model.predict(X), qid=qid, level=0.8).low
+    elif method == "bernstein":
+        expected = max(0.0, oracle.bernstein_lower(values, 0.1))
     else:
         expected = oracle.lower_limit(values.mean(), [40], 0.1, method)
     assert scorer(model, X, y, qid=qid) == pytest.approx(expected, abs=1e-9)

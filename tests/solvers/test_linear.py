@@ -335,7 +335,7 @@ def test_the_gap_of_the_hinge_shrinks_with_its_tolerance(seed):
 
 
 def test_the_hinge_of_sparse_rows_and_from_its_own_solution():
-    X, y, offsets = problem(5, n_lists=12)
+    X, y, offsets = problem(5)
     dense = solve_hinge(X, y, offsets, alpha=0.1, tol=1e-6)
     sparse = solve_hinge(sp.csr_array(X), y, offsets, alpha=0.1, tol=1e-6)
     np.testing.assert_allclose(sparse.coef, dense.coef, atol=1e-6)

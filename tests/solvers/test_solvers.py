@@ -82,14 +82,6 @@ def test_scales_of_the_features(scale, solver):
     )
 
 
-def test_constant_features_get_no_weight(solver):
-    X, y = rows(4)
-    problem = make(np.column_stack([X, np.full(len(y), 3.0)]), y)
-    solutions = SOLVERS[solver](problem, problem.pivots, tol=1e-9)
-    check(problem, solutions, 1e-9)
-    np.testing.assert_allclose(solutions.coef[:, -1], 0, atol=1e-7)
-
-
 def test_the_origin_of_the_features_does_not_matter(solver):
     X, y = rows(5)
     for container in (np.asarray, sp.csr_array):
@@ -155,17 +147,6 @@ def test_a_solve_that_fails_returns_the_best_that_it_met(way, monkeypatch):
     solutions = solve_pivots_newton(problem, problem.pivots, tol=1e-13)
     assert np.any(solutions.n_iter == 500)
     assert np.all(solutions.relative_gap <= 1e-6)
-
-
-def test_one_class_has_a_solution_too(solver):
-    # The solvers do not ask for two classes: all rows are to lie above the pivot.
-    X = np.array([[0.0], [1.0], [2.0]])
-    problem = make(X, np.ones(3, dtype=int), 0.1)
-    solutions = SOLVERS[solver](problem, problem.pivots, tol=1e-9)
-    check(problem, solutions, 1e-9)
-    for k, first in enumerate(problem.candidate_indices):
-        _, value = oracle.solve_primal(X, np.ones(3), np.full(3, 0.1), X[first])
-        assert solutions.objective[k] == pytest.approx(value, rel=1e-7)
 
 
 # ------------------------------------------------------------------------ all candidates together
