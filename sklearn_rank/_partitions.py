@@ -89,10 +89,9 @@ class Partitions:
     def _first_unreadable(self) -> int | None:
         """Find by bisection the first chunk with a column that cannot be computed."""
         dask = import_dask()
-        discard = dask.delayed(_discard, pure=False)
+        discard = dask.delayed(lambda *columns: None, pure=False)
         columns = [column for column in self.columns.values() if isinstance(column, list)]
         tasks = [discard(*(c[number] for c in columns)) for number in range(self.n_chunks)]
-
         low, high = 0, self.n_chunks
         try:
             if not _fails(tasks):
@@ -242,7 +241,7 @@ def _delay_chunks(lazy: dict[str, Any]) -> dict[str, list[Any]]:
     }
     if frames:
         joined = import_dask("dask.dataframe").map_partitions(
-            _pack,
+            lambda *columns: columns,
             *frames.values(),
             meta=(None, "object"),
             align_dataframes=False,
@@ -254,10 +253,6 @@ def _delay_chunks(lazy: dict[str, Any]) -> dict[str, list[Any]]:
         take = import_dask().delayed(getitem, pure=False)
         chunks |= {name: [take(pack, i) for pack in packs] for i, name in enumerate(frames)}
     return chunks
-
-
-def _pack(*columns: Any) -> tuple[Any, ...]:
-    return columns
 
 
 def _cut(value: Any, lengths: tuple[int, ...]) -> list[Any]:
@@ -338,7 +333,3 @@ def _fails(tasks: list[Any]) -> bool:
         client.cancel(futures)
         raise
     return any(future.status == "error" for future in futures)
-
-
-def _discard(*columns: Any) -> None:
-    """Nothing, of columns that can be computed."""

@@ -18,13 +18,7 @@ from ._output import DOCS, LABELS, CommandError, write
 
 __all__ = ["main"]
 
-MODULE = "python -m sklearn_rank"
-SCRIPT = "sklearn-rank"
-
 inf = float("inf")
-
-# The exit code of shells after an interrupt from the keyboard.
-INTERRUPTED = 130
 
 PICTURE = "sklearn_rank_top_of_the_list.png"
 
@@ -76,7 +70,7 @@ read."""
 def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> int:
     """Run the program."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    parser = make_parser(MODULE if as_module else SCRIPT)
+    parser = make_parser("python -m sklearn_rank" if as_module else "sklearn-rank")
     general = ("-h", "--help", "--version")
     if as_module and (
         not arguments or (arguments[0].startswith("-") and arguments[0] not in general)
@@ -102,7 +96,7 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 0
         except KeyboardInterrupt:
-            code = INTERRUPTED
+            code = 130  # as of shells
     # Undefined queries stand in the results.
     messages = (str(w.message) for w in caught if w.category.__name__ != "UndefinedMetricWarning")
     for message in dict.fromkeys(messages):
@@ -237,11 +231,6 @@ def make_parser(prog: str) -> ArgumentParser:
     return parser
 
 
-def _add_input(parser: ArgumentParser) -> None:
-    _add_table(parser)
-    _add_runs(parser)
-
-
 def _add_table(parser: ArgumentParser) -> None:
     table = parser.add_argument_group("input: a table")
     table.add_argument(
@@ -324,7 +313,8 @@ def _add_table(parser: ArgumentParser) -> None:
     )
 
 
-def _add_runs(parser: ArgumentParser) -> None:
+def _add_input(parser: ArgumentParser) -> None:
+    _add_table(parser)
     runs = parser.add_argument_group("input: files of TREC")
     runs.add_argument(
         "--run",

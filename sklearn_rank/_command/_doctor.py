@@ -113,15 +113,12 @@ class Doctor:
             for note in notes_of(of_measure, self.rankings.measure(title)):
                 rest = note.removeprefix(title)
                 notes.setdefault(rest, []).append("" if rest == note else title)
-            for what, scores in (
-                ("value and interval", [r.score for r in of_measure if r.method]),
-                (
-                    "value only",
-                    [r.score for r in of_measure if not r.method and not isnan(r.value)],
-                ),
-            ):
-                if scores:
-                    can.setdefault(f"of {listed(scores)}: {what}.", []).append(title)
+            alone = [r for r in of_measure if not r.method and not isnan(r.value)]
+            estimated = [r for r in of_measure if r.method]
+            for what, found in (("value and interval", estimated), ("value only", alone)):
+                if found:
+                    scores = listed([result.score for result in found])
+                    can.setdefault(f"of {scores}: {what}.", []).append(title)
         self.can += [f"{', '.join(titles)} {rest}" for rest, titles in can.items()]
         self.blocked += [", ".join(titles) + rest for rest, titles in notes.items()]
 

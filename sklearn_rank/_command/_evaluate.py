@@ -61,18 +61,12 @@ def run_evaluate(options: Namespace) -> None:
     if options.plot is not None:
         _draw_results(results, notes, options.plot)
     notes = list(dict.fromkeys([*rankings.notes, *notes]))
+    fields = [result._asdict() for result in results]
     if options.format == "csv":
-        text = as_csv([result._asdict() for result in results])
+        text = as_csv(fields)
     elif options.format == "json":
-        text = as_json(
-            {
-                "command": "evaluate",
-                "input": rankings.described,
-                "level": options.level,
-                "results": [result._asdict() for result in results],
-                "notes": notes,
-            }
-        )
+        head = {"command": "evaluate", "input": rankings.described, "level": options.level}
+        text = as_json({**head, "results": fields, "notes": notes})
     else:
         rows = [("score", "measure", "value", f"{100 * options.level:g} % interval", "method")]
         for result in results:
@@ -221,14 +215,9 @@ def run_compare(options: Namespace) -> None:
             ]
         )
     elif options.format == "json":
-        text = as_json(
-            {
-                "command": "compare",
-                "input": rankings.described,
-                "comparisons": [_as_dict(title, c) for title, c in comparisons.items()],
-                "notes": notes,
-            }
-        )
+        made = [_as_dict(title, comparison) for title, comparison in comparisons.items()]
+        head = {"command": "compare", "input": rankings.described}
+        text = as_json({**head, "comparisons": made, "notes": notes})
     else:
         blocks = "\n".join(map(_text, comparisons.values()))
         text = f"{rankings.heading}\n\n{blocks}{sentences(notes)}"

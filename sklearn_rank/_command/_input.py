@@ -687,24 +687,13 @@ class TableRankings:
         """Make the sample of some of the columns."""
         self._check_labels(measure)
         y_true, scores = self._y_true, {name: self._scores[name] for name in names}
-        if self._design is not None:
-            return MeasureInput(
-                measure,
-                y_true,
-                scores,
-                self._qid,
-                self._groups,
-                self.described.get("queries"),
-                design=self._design,
+        n_queries, n_undefined = self.described.get("queries"), 0
+        if self._design is None and self._qid is not None:
+            *_, n_queries, n_undefined = _values_of_queries(
+                measure, y_true, scores[names[0]], self._qid
             )
-        if self._qid is None:
-            return MeasureInput(measure, y_true, scores, groups=self._groups)
-        *_, n_queries, n_undefined = _values_of_queries(
-            measure, y_true, scores[names[0]], self._qid
-        )
-        return MeasureInput(
-            measure, y_true, scores, self._qid, self._groups, n_queries, n_undefined
-        )
+        rest = self._qid, self._groups, n_queries, n_undefined, self._design
+        return MeasureInput(measure, y_true, scores, *rest)
 
     def _check_labels(self, measure: Measure) -> None:
         """Raise an error where a measure cannot take the labels."""

@@ -475,8 +475,6 @@ def letor_to_parquet(
     if not folder.parent.is_dir():
         raise FileNotFoundError(f"{folder.parent} is not a folder: create it first.")
     check_format(zero_based, dtype)
-    if not paths:
-        raise ValueError("paths is empty: pass at least one file.")
     columns = _scan(paths, n_features, zero_based)
     # It takes its name when it is complete.
     partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
@@ -490,9 +488,8 @@ def letor_to_parquet(
                     )
             part = partial.joinpath(*names)
             part.mkdir(parents=True, exist_ok=True)
-            group_rows = min(GROUP_ROWS, rows_per_file)
             blocks = _read_rows(data_set, columns, zero_based, dtype, comments)
-            groups = _in_groups(blocks, group_rows)
+            groups = _in_groups(blocks, min(GROUP_ROWS, rows_per_file))
             _write_groups(groups, part, columns.names, rows_per_file)
         if folder.exists():
             folder.rmdir()
@@ -648,10 +645,8 @@ def _write_groups(
 
 @contextmanager
 def _open_parquet(file: Path, schema: Any) -> Iterator[Any]:
-    pa, parquet = (
-        import_optional("pyarrow", "letor_to_parquet"),
-        import_optional("pyarrow.parquet", "letor_to_parquet"),
-    )
+    pa = import_optional("pyarrow", "letor_to_parquet")
+    parquet = import_optional("pyarrow.parquet", "letor_to_parquet")
     with pa.OSFile(str(file), "wb") as sink:
         writer = parquet.ParquetWriter(sink, schema, write_page_checksum=True)
         try:

@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import rankdata, t
 from sklearn.utils import Bunch, check_random_state
 
-from .._lists import LabelType, Lists, check_scored_lists
+from .._lists import LabelType, check_scored_lists
 from .._order import ragged_ranges
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
@@ -490,13 +490,22 @@ def make_clicks(
             "y has no relevance above 0, so there would be no clicks: pass grades above 0."
         )
     random = check_random_state(random_state)
-    shown = lists.list_of, -lists.score.astype(np.float64), random.uniform(size=len(lists.grade))
-    order = np.lexsort(shown[::-1])
+    score = lists.score.astype(np.float64)
+    order = np.lexsort((random.uniform(size=len(score)), -score, lists.list_of))
     query = random.randint(lists.n_lists, size=n_sessions)
-    items, session, position = _sessions(lists, query, k, intervention == "random", random)
+    # Places of the rows that are shown, their sessions and positions.
+    lengths = lists.lengths[query]
+    items = ragged_ranges(lists.offsets[query], lengths)
+    session = np.repeat(np.arange(n_sessions), lengths)
+    if intervention == "random":
+        items = items[np.lexsort((random.uniform(size=len(items)), session))]
+    position = ragged_ranges(np.ones(n_sessions, dtype=np.intp), lengths)
+    if k is not None:
+        shown = position <= k
+        items, session, position = items[shown], session[shown], position[shown]
     exchanged, swapped = np.ones(n_sessions, dtype=np.int64), np.zeros(n_sessions, dtype=bool)
     if intervention == "swap":
-        exchanged, swapped = _exchange(items, session, position, random)
+        exchanged, swapped = _exchange(items, position, random)
     items = order[items]
     propensity = position.astype(np.float64) ** -eta
     gain = np.expm1(np.log(2.0) * lists.grade) / np.expm1(np.log(2.0) * highest)
@@ -513,25 +522,7 @@ def make_clicks(
     )
 
 
-def _sessions(
-    lists: Lists, query: IntArray, k: int | None, shuffled: bool, random: Any
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Places of the rows that are shown, their sessions and positions."""
-    lengths = lists.lengths[query]
-    items = ragged_ranges(lists.offsets[query], lengths)
-    session = np.repeat(np.arange(len(query)), lengths)
-    if shuffled:
-        items = items[np.lexsort((random.uniform(size=len(items)), session))]
-    position = ragged_ranges(np.ones(len(query), dtype=np.intp), lengths)
-    if k is not None:
-        shown = position <= k
-        items, session, position = items[shown], session[shown], position[shown]
-    return items, session, position
-
-
-def _exchange(
-    items: IntArray, session: IntArray, position: IntArray, random: Any
-) -> tuple[IntArray, BoolArray]:
+def _exchange(items: IntArray, position: IntArray, random: Any) -> tuple[IntArray, BoolArray]:
     """Exchange first rows with others, in place; the positions drawn, and which were swapped."""
     starts = np.flatnonzero(position == 1)
     lengths = np.diff(np.append(starts, len(items)))
@@ -718,15 +709,23 @@ def make_label_ranking(
 
     random = check_random_state(random_state)
     data = random.standard_normal((n_samples, n_features))
-    coef, intercept = _coefficients(n_features, n_labels, structure, random)
-    if noise == "plackett_luce" and structure == "linear":
-        coef, intercept = coef * concentration, intercept * concentration
-    scores = data @ coef + intercept
-    if structure == "nonlinear":
-        scores = np.sqrt(2.0) * np.cos(scores)
-        scores *= concentration if noise == "plackett_luce" else 1.0
-    best = _positions(scores)
-    positions = _draw_orders(scores, best, noise, concentration, random)
+    coef: Any = random.standard_normal((n_features, n_labels))
+    coef /= np.linalg.norm(coef, axis=0)
+    scale = concentration if noise == "plackett_luce" else 1.0
+    if structure == "linear":
+        coef *= scale
+        intercept = scale * (0.5 * random.standard_normal(n_labels))
+        scores = data @ coef + intercept
+    else:
+        phase = random.uniform(0.0, 2.0 * np.pi, size=n_labels)
+        scores = np.sqrt(2.0) * np.cos(data @ (1.5 * coef) + phase) * scale
+        coef = intercept = None
+    best = positions = _positions(scores)
+    if noise == "plackett_luce":
+        positions = _positions(scores + random.gumbel(size=scores.shape))
+    elif noise == "mallows":
+        inserted = _insert(scores.shape, concentration, random)
+        positions = np.take_along_axis(inserted, best - 1, axis=1)
     target = _coarsen(positions, ties, missing, random)
     if return_X_y:
         return data, target
@@ -741,42 +740,16 @@ def make_label_ranking(
         expected_shares=(probabilities.sum(axis=2) - 0.5) / (n_labels - 1),
         expected_tau=np.abs(2.0 * probabilities - 1.0).sum(axis=(1, 2))
         / (n_labels * (n_labels - 1)),
-        coef=coef if structure == "linear" else None,
-        intercept=intercept if structure == "linear" else None,
+        coef=coef,
+        intercept=intercept,
         feature_names=[f"feature_{i}" for i in range(1, n_features + 1)],
         label_names=[f"L{i}" for i in range(1, n_labels + 1)],
     )
 
 
-def _coefficients(
-    n_features: int, n_labels: int, structure: Structure, random: Any
-) -> tuple[FloatArray, FloatArray]:
-    """A direction for each label, and an intercept or a phase.
-
-    Where the standard deviation of a score over the rows is 1, that of the intercepts is .5, and
-    that of the argument of the cosines of nonlinear scores 1.5.
-    """
-    coef = random.standard_normal((n_features, n_labels))
-    coef /= np.linalg.norm(coef, axis=0)
-    if structure == "linear":
-        return coef, 0.5 * random.standard_normal(n_labels)
-    return 1.5 * coef, random.uniform(0.0, 2.0 * np.pi, size=n_labels)
-
-
 def _positions(heights: FloatArray) -> IntArray:
     """Positions by falling heights, 1 the top."""
     return np.asarray(rankdata(-heights, "ordinal", axis=1), dtype=np.int64)
-
-
-def _draw_orders(
-    scores: FloatArray, best: IntArray, noise: Noise, concentration: float, random: Any
-) -> IntArray:
-    if noise == "plackett_luce":
-        return _positions(scores + random.gumbel(size=scores.shape))
-    if noise == "mallows":
-        inserted = _insert(scores.shape, concentration, random)
-        return np.asarray(np.take_along_axis(inserted, best - 1, axis=1))
-    return best
 
 
 def _insert(shape: tuple[int, ...], concentration: float, random: Any) -> IntArray:

@@ -64,12 +64,6 @@ TRAPS = {
         ["'cents' may"],
         True,
     ),
-    "two scores": (
-        names(label=Y, score_a=S, score_b=T),
-        ["auc: comparison of 'score_a', 'score_b'."],
-        ["looks like"],
-        True,
-    ),
     "names without a hint": (
         names(default=Y, new=S, old=T),
         ["'default' looks like the label.", "'new', 'old' may hold scores, or features"],
@@ -119,7 +113,6 @@ TRAPS = {
         False,
     ),
     "labels 1 and 2": (names(label=Y + 1, score=S), ["--pos-label=2"], [REVERSED], True),
-    "labels 0.0 and 1.0": (names(label=Y * 1.0, score=S), ["auc, ap"], ["--pos-label"], True),
     "labels True and False": (names(label=Y == 1, score=S), ["auc, ap"], ["--pos-label"], True),
     "first rows reviewed": (
         names(label=blank(Y, PLACE >= 50), score=S, score_b=T),
@@ -175,12 +168,6 @@ TRAPS = {
         [REVERSED, f"score: 100 % of the rows {TIED}"],
         True,
     ),
-    "coarse score": (
-        names(label=Y, score=np.round(S)),
-        [TIED],
-        [REVERSED],
-        True,
-    ),
     "predicted classes": (
         names(label=Y, y_score=(S > 0.5).astype(int)),
         ["2 values only, as of predicted classes", "rows share the first place"],
@@ -192,12 +179,6 @@ TRAPS = {
         ["score_b: ", "have no number; line ", "is NaN: remove the row", "--score=score_a"],
         ["--score=score_b", "comparison"],
         True,
-    ),
-    "nan in the only score": (
-        names(label=Y, score=np.where(RANDOM, np.nan, T)),
-        ["have no number"],
-        [],
-        False,
     ),
     "infinite": (
         names(label=Y, score=np.where(S > 2, np.inf, S)),
@@ -328,12 +309,6 @@ TRAPS = {
         ["--label=y_true"],
         True,
     ),
-    "very few positives": (
-        names(label=(np.arange(N) < 2).astype(int), score=S),
-        ["'1' in 2 rows"],
-        [LEAK],
-        True,
-    ),
     "row ids and dates": (
         names(
             id=np.arange(N),
@@ -347,12 +322,6 @@ TRAPS = {
     ),
     "whole numbers that differ in all rows": (
         names(label=Y, nr=np.arange(N), new=S),
-        ["'new' may hold scores", "Not used: 'nr'."],
-        ["'nr' may", "'nr', "],
-        True,
-    ),
-    "whole numbers that repeat": (
-        names(label=Y, nr=np.arange(N), new=np.round(3 * S).astype(int)),
         ["'new' may hold scores", "Not used: 'nr'."],
         ["'nr' may", "'nr', "],
         True,
@@ -422,12 +391,8 @@ GOOD = "label,score\n" + "".join(f"{y},{s}\n" for y, s in zip(Y, S, strict=True)
 
 # Files as text: what must be said, and the exit code.
 TEXTS = {
-    "empty": ("", "is empty: the first line must name the columns", 2),
-    "header only": ("label,score\n", "there are no rows below the names of the columns", 2),
     "no header": (GOOD.partition("\n")[2], "the first line must name the columns", 2),
     "ragged": (GOOD + "1\n", "1 field, but the first line has 2", 2),
-    "not UTF-8": (GOOD.replace("score", "café").encode("latin-1"), "the text is not UTF-8", 2),
-    "a zip file": (b"PK\x03\x04 and more", "is a zip file", 2),
     "a run": (RUN, "looks like a run of TREC: evaluate --run FILE", 2),
     "a run with tabs": (RUN.replace(" ", "\t"), "looks like a run of TREC", 2),
     "judgments": (QRELS, "looks like judgments of TREC", 2),
