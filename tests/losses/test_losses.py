@@ -65,6 +65,12 @@ def test_a_long_list_with_scores_far_apart(case):
         assert np.isfinite(gradient).all()
         if case.loss.is_translation_invariant:
             assert abs(gradient.sum()) <= 1e-12 * np.abs(gradient).sum()
+        if case.second and spread == 1.0:
+            step = 1e-6 * rng.normal(size=n)
+            ahead, behind = (on.value_and_gradient(score + x)[1] for x in (step, -step))
+            np.testing.assert_allclose(
+                2 * on.hessian_product(score, step), ahead - behind, rtol=1e-4, atol=1e-9
+            )
 
 
 def test_exponentials_beyond_range_are_infinite_and_not_nan():
