@@ -5,8 +5,12 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.metrics import (
+    Exponential,
     LocalAUC,
+    Power,
     TopDCG,
+    VanDerWaerden,
+    Wilcoxon,
     bedroc_score,
     dcg_score,
     linear_rank_score,
@@ -30,6 +34,18 @@ def test_large_alpha_keeps_its_digits():
     value = bedroc_score(y_true, -np.arange(1000), alpha=5e5)
     assert value == pytest.approx(1.0)
     assert bedroc_score(y_true[::-1], -np.arange(1000), alpha=5e5) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "phi", [Wilcoxon(), LocalAUC(0.5), Power(3), Exponential(2.0), VanDerWaerden(), np.cbrt]
+)
+def test_real_weights_take_parts_of_ranks(phi):
+    # From the bottom: rank 1 and a half of 2; from 2 to three quarters of 3; the rest.
+    value = linear_rank_score(
+        [1, 0, 1], [1, 2, 3], phi=phi, normalize=None, sample_weight=[1.5, 1.25, 2.25]
+    )
+    expected = phi(np.arange(1, 6) / 6) @ [1, 0.5, 0.25, 1, 1]
+    assert value == pytest.approx(expected, rel=1e-12, abs=1e-14)
 
 
 @pytest.mark.parametrize("n", [9, 27, 48, 99])

@@ -74,7 +74,7 @@ def test_ever_longer_blocks_tend_to_the_diagonal(size):
     # Above .2 and left of .6 the diagonal leaves a triangle of side .4.
     assert value == pytest.approx(0.08, abs=2 / np.sqrt(size))
     straight = partial_auc_score(
-        [1, 0], [0, 0], sample_weight=[size + 0.5, size + 0.5], max_fpr=0.6, min_tpr=0.2
+        [1, 0], [0, 0], sample_weight=[2 * size + 1.5, size + 0.5], max_fpr=0.6, min_tpr=0.2
     )
     assert straight == pytest.approx(0.08, rel=1e-9)
 
