@@ -720,12 +720,8 @@ def make_label_ranking(
         phase = random.uniform(0.0, 2.0 * np.pi, size=n_labels)
         scores = np.sqrt(2.0) * np.cos(data @ (1.5 * coef) + phase) * scale
         coef = intercept = None
-    best = positions = _positions(scores)
-    if noise == "plackett_luce":
-        positions = _positions(scores + random.gumbel(size=scores.shape))
-    elif noise == "mallows":
-        inserted = _insert(scores.shape, concentration, random)
-        positions = np.take_along_axis(inserted, best - 1, axis=1)
+    best = _positions(scores)
+    positions = _draw_orders(scores, best, noise, concentration, random)
     target = _coarsen(positions, ties, missing, random)
     if return_X_y:
         return data, target
@@ -750,6 +746,17 @@ def make_label_ranking(
 def _positions(heights: FloatArray) -> IntArray:
     """Positions by falling heights, 1 the top."""
     return np.asarray(rankdata(-heights, "ordinal", axis=1), dtype=np.int64)
+
+
+def _draw_orders(
+    scores: FloatArray, best: IntArray, noise: Noise, concentration: float, random: Any
+) -> IntArray:
+    if noise == "plackett_luce":
+        return _positions(scores + random.gumbel(size=scores.shape))
+    if noise == "mallows":
+        inserted = _insert(scores.shape, concentration, random)
+        return np.asarray(np.take_along_axis(inserted, best - 1, axis=1))
+    return best
 
 
 def _insert(shape: tuple[int, ...], concentration: float, random: Any) -> IntArray:
