@@ -25,11 +25,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._roc import METHODS, AUCMoments, auc_limits, estimated_variance
+from sklearn_rank.inference._roc import AUCMoments, auc_limits, estimated_variance
 
 SIZES = [(3, 10), (10, 10), (10, 90), (10, 1000), (90, 10), (20, 200), (30, 30), (30, 300)]
 SIZES += [(50, 1000), (100, 100), (100, 1000), (500, 5000)]
 AUCS = (0.5, 0.7, 0.85, 0.95, 0.98, 0.995)
+METHODS = ("wilson", "logit-delong", "delong", "chebyshev", "kl", "mcdiarmid")
 DISCRETE = 0.05
 STORED = RESULTS / "auc_coverage.csv"
 GRID = (np.arange(100_000) + 0.5) / 100_000

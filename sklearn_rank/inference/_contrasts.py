@@ -59,7 +59,8 @@ def interval_comparison(
 
     def of_pair(row: FloatArray) -> tuple[float, LimitsAt]:
         find = _square_and_add if of_draws else _joined
-        return float(row @ values), find(evidences[row.argmax()], evidences[row.argmin()])
+        first, second = int(row.argmax()), int(row.argmin())
+        return float(row @ values), find(evidences[first], evidences[second])
 
     method = "square-and-add" if of_draws else "bonferroni"
     return comparison_of_limits(measure, values, of_pair, *common, method)

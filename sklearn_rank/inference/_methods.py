@@ -26,8 +26,7 @@ from ._list_intervals import (
     top_interval_of,
 )
 from ._results import Interval
-from ._roc import METHODS as AUC_METHODS
-from ._roc import WITH_GROUPS, auc_interval_of
+from ._roc import auc_interval_of
 from ._score_walk import score_interval
 
 
@@ -118,15 +117,16 @@ def _order_statistics(evidence: Evidence, level: float, **_: Any) -> Interval:
 # In the order of preference: "auto" is the first that the laws of the measure allow.
 METHODS: tuple[Method, ...] = (
     *(
-        Method(
-            name,
-            "placements",
-            _placements(name),
-            theorem,
-            groups=name in WITH_GROUPS,
-            one_class=True,
+        Method(name, "placements", _placements(name), groups=True, one_class=True)
+        for name in ("wilson", "logit-delong", "delong")
+    ),
+    *(
+        Method(name, "placements", _placements(name), theorem, one_class=True)
+        for name, theorem in (
+            ("chebyshev", "asymptotic"),
+            ("kl", "Hoeffding (1963), Theorem 1 and Section 5"),
+            ("mcdiarmid", "Agarwal et al. (2005), Corollary 6"),
         )
-        for name, theorem in AUC_METHODS.items()
     ),
     Method("influence", "top", _top("influence"), groups=True),
     Method("exact", "top", _top("exact"), "binomial counts about the threshold"),

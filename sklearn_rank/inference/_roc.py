@@ -275,21 +275,6 @@ def _shrunken_share(squares: AnyArray, largest: AnyArray, n: AnyArray) -> FloatA
     return (squares + evidence * prior) / (largest + evidence)
 
 
-# Methods whose variance supports groups.
-WITH_GROUPS = ("wilson", "logit-delong", "delong")
-
-
-# Theorem by method; the order is that of preference.
-METHODS = {
-    "wilson": "asymptotic",
-    "logit-delong": "asymptotic",
-    "delong": "asymptotic",
-    "chebyshev": "asymptotic",
-    "kl": "Hoeffding (1963), Theorem 1 and Section 5",
-    "mcdiarmid": "Agarwal et al. (2005), Corollary 6",
-}
-
-
 def estimated_variance(method: str, moments: AUCMoments) -> AnyArray | None:
     """Variance that the width is a multiple of the root of; None for other methods."""
     if method in ("delong", "logit-delong"):
