@@ -83,10 +83,6 @@ def share_limits(
     return np.minimum(wilson[0], exact[0]), np.maximum(wilson[1], exact[1])
 
 
-def wider(x: Any, y: Any) -> Limits:
-    return float(min(x[0], y[0])), float(max(x[1], y[1]))
-
-
 def exact_limits(hits: Any, misses: Any, tail: float) -> tuple[FloatArray, FloatArray]:
     """Limits of Clopper and Pearson, for numbers of draws that need not be whole."""
     low = betaincinv(np.maximum(hits, 1e-9), misses + 1.0, tail)

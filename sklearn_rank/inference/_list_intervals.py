@@ -40,7 +40,6 @@ from ._limits import (
     midp_limits,
     safe_limits,
     two_sided_quantile,
-    wider,
     wilson_limits,
 )
 from ._results import Interval
@@ -355,7 +354,8 @@ def top_limits(
     shrunken = (top * estimate + 0.5) / (top + 1.0)
     binomial = shrunken * (1.0 - shrunken)
     variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
-    return wider(score, midp_limits(estimate, binomial / variance, level)), variance
+    exact = midp_limits(estimate, binomial / variance, level)
+    return (float(min(score[0], exact[0])), float(max(score[1], exact[1]))), variance
 
 
 def grouped_top(

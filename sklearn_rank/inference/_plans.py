@@ -269,14 +269,14 @@ class Expected:
     def n_rankers(self) -> int:
         return 2 if self.comparing else 1
 
-    def check(self, what: str, of: str, *, of_queries: bool) -> float:
+    def check(self, what: str, of: str, unit: str) -> float:
         """Check that all that the formula needs is given, and return the expected value."""
         if self.value is None:
             raise ValueError(
                 f"expected is missing: the variance of {what} depends on it; pass the expected"
                 " value, such as expected=0.8."
             )
-        if of_queries:
+        if unit == "queries":
             refuse("prevalence", self.prevalence, f"for {what}, a mean over queries: leave it out")
         elif self.prevalence is None:
             raise ValueError(
@@ -301,28 +301,27 @@ def formula_model(measure: Measure, expected: Expected) -> tuple[PlanModel, str,
     """Model of a measure of normal scores, or of a share, its method and what it rests on."""
     sample, correlation = Composition("items", expected.prevalence), expected.correlation
     low, high = measure.counted_range
-    of_queries = False
+    method = "influence" if expected.comparing else "wilson"
     model: ExpectedAUC | ExpectedTop | ExpectedShare
     if "placements" in measure.laws and measure.range == (0.0, 1.0):
-        value = expected.check("the AUC", "their scores within a class", of_queries=False)
+        value = expected.check("the AUC", "their scores within a class", "items")
         model = ExpectedAUC(sample, value, correlation)
-        method, rests_on = "wilson", f"normal scores, expecting {value:g}"
+        rests_on = f"normal scores, expecting {value:g}"
         if correlation is not None:
-            method, rests_on = "influence", f"{rests_on}, correlation {correlation:g}"
+            rests_on += f", correlation {correlation:g}"
     elif "top" in measure.laws:
         of = "the influence of single items on them"
-        value = expected.check("the precision at the top", of, of_queries=False)
+        value = expected.check("the precision at the top", of, "items")
         tau = float(measure.laws["top"])
         eta = threshold_share(value, tau, float(expected.prevalence or 0.0))
         model = ExpectedTop(value, eta, tau, correlation=correlation)
         method, rests_on = "influence", f"normal scores, expecting {value:g}"
     elif measure.per_query and measure.values_are_ends:
-        of_queries = True
-        value = expected.check(measure.name, "their values on a query", of_queries=True)
+        value = expected.check(measure.name, "their values on a query", "queries")
         sample = Composition("queries", None)
         model = ExpectedShare((value - low) / (high - low), high - low, correlation)
-        method, rests_on = "wilson", f"a share of queries, expecting {value:g}"
         method = "t" if expected.comparing else "wilson"
+        rests_on = f"a share of queries, expecting {value:g}"
     else:
         qid = ", qid=qid" if measure.per_query else ""
         raise ValueError(
@@ -331,7 +330,7 @@ def formula_model(measure: Measure, expected: Expected) -> tuple[PlanModel, str,
             " rankers."
         )
     limits = None if expected.comparing else model.limits
-    most = expected.n_rankers * (high - low if of_queries else 1.0)
+    most = expected.n_rankers * (high - low)
     return PlanModel(sample, most, model.variance, limits), method, rests_on
 
 
