@@ -10,7 +10,6 @@ import pytest
 from sklearn_rank._lists import group_rows
 from sklearn_rank._order import stable_order
 from sklearn_rank._validation import check_qid, check_rows
-from sklearn_rank.metrics import ndcg_score, precision_at_k_score
 
 
 def check(qid, given=None):
@@ -155,13 +154,3 @@ def test_integers_of_any_range_are_ordered_alike():
         ):
             expected = np.argsort(values, kind="stable")
             np.testing.assert_array_equal(stable_order(values), expected)
-
-
-def test_measures_take_categories():
-    rng = np.random.default_rng(8)
-    ids = rng.integers(0, 30, 300)
-    y, score = rng.integers(0, 2, 300), rng.normal(size=300)
-    for measure in (ndcg_score, lambda *a, **k: precision_at_k_score(*a, k=2, **k)):
-        values = measure(y, score, qid=ids, average=None)
-        named = pd.Categorical([f"{i:03d}" for i in ids])
-        np.testing.assert_array_equal(measure(y, score, qid=named, average=None), values)
