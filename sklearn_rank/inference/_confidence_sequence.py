@@ -16,7 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._optional import import_pandas
 from .._order import counted_blocks
-from .._printed import fixed, html_table
+from .._printed import ROUNDING, fixed, html_table
 from .._typing import FloatArray
 from .._validation import check_choice, check_flag, check_level, check_number
 from .._warn import warn
@@ -36,7 +36,7 @@ from ._limits import two_sided_quantile
 from ._list_intervals import THRESHOLD_SHARE, extreme_hits
 from ._methods import method_of
 from ._metric_interval import interval_of_accumulator
-from ._queries import ROUNDING, QueryValues, refuse_infinite, sample_interval
+from ._queries import QueryValues, refuse_infinite, sample_interval
 from ._results import Interval
 
 # Newton's steps, of which about fifteen are taken, until they are nearly as small as rounding.

@@ -270,11 +270,6 @@ def mean_of_tail(factor: float, delta: float, n: int) -> float:
     return quantile + beyond / delta
 
 
-# Gauss's nodes and weights on [0, 1], for the integral of a tail.
-NODES, WEIGHTS = (np.polynomial.legendre.leggauss(60)[i] / 2.0 for i in (0, 1))
-NODES = NODES + 0.5
-
-
 # From this number of rows on the exponential bound is as good as the distribution itself, whose
 # quantiles then take seconds.
 MANY_ROWS = 1000
@@ -292,7 +287,10 @@ def kolmogorov_margin(delta: float, n: int) -> float:
     quantile = float(smirnovi(n, delta / 2.0))
     # Beyond the last point there is less than a share exp(-50) of the tail.
     length = min(1.0 - quantile, 5.0 / sqrt(n))
-    beyond = length * float(WEIGHTS @ smirnov(n, quantile + length * NODES))
+    # Gauss's nodes and weights on [-1, 1].
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    tails = smirnov(n, quantile + length * (nodes / 2.0 + 0.5))
+    beyond = length * float(weights / 2.0 @ tails)
     return min(1.0, quantile + 2.0 * beyond / delta)
 
 

@@ -19,6 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._lists import ScoredLists
 from .._partitions import any_collection
+from .._printed import ROUNDING
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import (
     check_choice,
@@ -57,9 +58,6 @@ from ._limits import (
     two_sided_quantile,
 )
 from ._results import Comparison, Interval, level_of_both
-
-# Values that differ by less than this, relative to the largest, are equal up to rounding.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import betaincinv
 
-from .._printed import Printed, fixed
+from .._printed import ROUNDING, Printed, fixed
 from .._typing import FloatArray
 from .._validation import check_level, check_share
 from ..metrics import get_measure
@@ -39,9 +39,6 @@ MORE_AT_NONE = 5.0
 
 # Halvings of the logarithm of the tail.
 N_HALVINGS = 9
-
-# A recall that differs from the aim by rounding is not below it.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, repr=False)
