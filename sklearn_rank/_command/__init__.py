@@ -149,16 +149,15 @@ def make_parser(prog: str) -> ArgumentParser:
             formatter_class=RawDescriptionHelpFormatter,
         )
 
-    files = "FILE [options]\n       {0} --run RUN [RUN ...] --qrels QRELS [options]"
+    def add_measured(name: str, summary: str, examples: str) -> tuple[ArgumentParser, Any]:
+        runs = f"{prog} {name} --run RUN [RUN ...] --qrels QRELS [options]"
+        command = add(name, f"FILE [options]\n       {runs}", summary, examples)
+        _add_table(command)
+        _add_runs(command)
+        return command, _add_measures(command)
 
-    evaluate = add(
-        "evaluate",
-        files.format(f"{prog} evaluate"),
-        "Measure the rankings of a file, with intervals.",
-        EVALUATE,
-    )
-    _add_input(evaluate)
-    measures = _add_measures(evaluate)
+    summary = "Measure the rankings of a file, with intervals."
+    evaluate, measures = add_measured("evaluate", summary, EVALUATE)
     measures.add_argument(
         "--method",
         default="auto",
@@ -174,14 +173,8 @@ def make_parser(prog: str) -> ArgumentParser:
     )
     _add_level_and_output(evaluate, measures)
 
-    compare = add(
-        "compare",
-        files.format(f"{prog} compare"),
-        "Test whether one ranker is better than another.",
-        COMPARE,
-    )
-    _add_input(compare)
-    measures = _add_measures(compare)
+    summary = "Test whether one ranker is better than another."
+    compare, measures = add_measured("compare", summary, COMPARE)
     measures.add_argument(
         "--baseline", metavar="NAME", help="the score or run that each other one is compared with"
     )
@@ -313,8 +306,7 @@ def _add_table(parser: ArgumentParser) -> None:
     )
 
 
-def _add_input(parser: ArgumentParser) -> None:
-    _add_table(parser)
+def _add_runs(parser: ArgumentParser) -> None:
     runs = parser.add_argument_group("input: files of TREC")
     runs.add_argument(
         "--run",
