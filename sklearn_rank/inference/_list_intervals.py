@@ -354,8 +354,8 @@ def top_limits(
     shrunken = (top * estimate + 0.5) / (top + 1.0)
     binomial = shrunken * (1.0 - shrunken)
     variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
-    exact = midp_limits(estimate, binomial / variance, level)
-    return (float(min(score[0], exact[0])), float(max(score[1], exact[1]))), variance
+    low, high = map(float, midp_limits(estimate, binomial / variance, level))
+    return (min(score[0], low), max(score[1], high)), variance
 
 
 def grouped_top(
