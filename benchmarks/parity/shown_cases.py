@@ -38,7 +38,7 @@ def plot_cases():
         name: metrics.ndcg_score(i.grades, score, qid=i.qid, average=None)
         for name, score in scores.items()
     }
-    exchanges = {"method": "randomization", "n_resamples": 199, "random_state": 0}
+    exchanges = {"method": "randomization", "random_state": 0}
     found = inference.compare("ndcg", i.grades, scores, qid=i.qid, **exchanges)
     difference = plotting.QueryDifferenceDisplay.from_result
     yield "QueryDifferenceDisplay", partial(difference, found, values)
