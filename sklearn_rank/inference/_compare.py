@@ -595,6 +595,12 @@ def _refuse_labels(measure: Measure, labels: Any, name: str) -> None:
     """Refuse words, and two numbers that do not tell which of them is the positive class."""
     if any_collection(labels):
         return
+    values = np.asarray(labels) if hasattr(labels, "__array__") else np.empty(0)
+    if values.size and values.dtype.kind in "biuf":
+        # Whatever lies between the ends, the reader of the measure refuses.
+        ends = [np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)]
+        if measure.kind != "binary" or are_usual_labels(np.unique(ends)):
+            return
     of_rows = array_of_labels(labels).ravel().tolist()
     if words := [label for label in of_rows if isinstance(label, str)]:
         raise ValueError(
