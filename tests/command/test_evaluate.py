@@ -64,14 +64,14 @@ def test_options_of_the_interval_are_those_of_python(results):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_the_seed_decides_what_is_drawn(results):
     data = queries()
-    given = (*QUERIES, "--measure", "ndcg@5", "--method", "bootstrap", "--resamples", "999")
+    given = (*QUERIES, "--measure", "ndcg@5", "--method", "bootstrap", "--resamples", "99")
     expected = metric_interval(
         "ndcg@5",
         data["grade"],
         data[NEW],
         qid=data["query"],
         method="bootstrap",
-        n_resamples=999,
+        n_resamples=99,
         random_state=3,
     )
     row = as_json(results, *given, "--seed", "3")["results"][0]
