@@ -134,7 +134,7 @@ def held_out_cases():
     both = {"X": i.X, "y": i.y, "random_state": 0}
     of_lists = {"X": i.X, "y": i.grades, **LISTS, "random_state": 0}
     for name in metrics.get_measure_names():
-        for method in ("folds", "optimism", "632+"):
+        for method in ("folds", "632+"):
             more = {"measure": name, "method": method}
             if method != "folds":
                 more["cv"] = 20

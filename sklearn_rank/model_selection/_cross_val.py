@@ -34,7 +34,6 @@ from .._validation import (
     refuse_missing_labels,
     shown,
 )
-from .._warn import warn
 from ..inference import Comparison, Interval, metric_interval
 from ..inference._shared import (
     Design,
@@ -62,7 +61,7 @@ from ._candidates import (
     number_repeated,
     positive_rows,
 )
-from ._held_out import HeldOut, measure_with_limits, refuse_one_list
+from ._held_out import HeldOut, measure_with_limits, refuse_one_list, sign_of
 from ._query_splitters import QueryKFold, groups_for, places_of, queries_of
 
 
@@ -347,21 +346,16 @@ def _groups_of_units(sample: Sample, parts: HeldOut) -> Groups | None:
     return check_groups(sample.groups[rows], len(rows))
 
 
-# Number of unsuccessful draws after which an error reports too few items of a class.
-MAX_DRAWS = 1000
-
-
 def bootstrap_interval(
     sample: Sample,
-    method: str,
     n_resamples: int,
     level: float,
     rng: np.random.Generator,
     n_jobs: int | None,
 ) -> tuple[Interval, str]:
-    """Fit to all rows and to bootstrap samples, and correct the apparent value.
+    """Correct the value of the model fitted to all rows by fits to bootstrap samples.
 
-    Returns the interval for the model fitted to all rows, and a sentence on the estimate.
+    Returns the interval for this model, and a sentence on the estimate.
     """
     all_rows = np.arange(len(sample.labels))
     drawn, copies = zip(*(_draw_rows(sample, rng) for _ in range(n_resamples)), strict=True)
@@ -371,61 +365,34 @@ def bootstrap_interval(
     apparent = float(whole.means[0])
     outside = [np.setdiff1d(all_rows, train) for train in drawn]
     unseen = held_out(sample, outside, [[s[o] for s, o in zip(scores[1:], outside, strict=True)]])
-    if method == "optimism":
-        differences = [
-            _value(sample, train, score[train], copy) - _value(sample, all_rows, score)
-            for train, score, copy in zip(drawn, scores[1:], copies, strict=True)
-        ]
-        optimism = float(np.mean(differences))
-        estimate = apparent - optimism
-        best = sample.measure.range[1 if sample.measure.greater_is_better else 0]
-        if abs(apparent - best) < 1e-9 * max(abs(best), 1.0):
-            warn(
-                f"The model fitted to all rows has the best possible {sample.measure.name} on"
-                f" them, {best:g}: for models that memorise the training rows, such as forests,"
-                " method='optimism' underestimates the optimism; pass method='632+' or 'folds'.",
-                UserWarning,
-            )
-        note = f"Apparent {fixed(apparent)}, of which {fixed(optimism)} is optimism"
-    else:
-        left_out = float(unseen.estimates[0].mean())
-        estimate = _weigh_632_plus(sample.measure, apparent, left_out, whole.chance)
-        note = f"Apparent {fixed(apparent)}, and {fixed(left_out)} on rows outside of the samples"
-    estimate = float(np.clip(estimate, *sample.measure.counted_range))
-    interval = unseen.interval(level, _groups_of_units(sample, unseen), estimate)
-    return interval, f"{note}, by {n_resamples} bootstrap samples."
-
-
-def _weigh_632_plus(
-    measure: Measure, apparent: float, left_out: float, chance: float | None
-) -> float:
-    """Weigh the apparent value and the value outside the samples by the overfitting rate."""
+    left_out = float(unseen.estimates[0].mean())
+    chance = whole.chance
     if chance is None:
         raise ValueError(
-            f"{measure.name!r} has no known value for a random order, which method='632+' needs:"
-            " pass method='optimism' or 'folds'."
+            f"{sample.measure.name!r} has no known value for a random order, which method='632+'"
+            " needs: pass method='folds'."
         )
-    sign = 1.0 if measure.greater_is_better else -1.0
-    seen, unseen, tied, overfit = sign * apparent, sign * left_out, sign * chance, 0.0
-    if seen > tied:
-        unseen = max(unseen, tied)
-        overfit = max(seen - unseen, 0.0) / (seen - tied)
+    # Both values are weighed by the overfitting rate.
+    sign = sign_of(sample.measure)
+    inside, outer, tied, overfit = sign * apparent, sign * left_out, sign * chance, 0.0
+    if inside > tied:
+        outer = max(outer, tied)
+        overfit = max(inside - outer, 0.0) / (inside - tied)
     # A bootstrap sample has a share 1 - 1/e of the rows, about.
     weight = 0.632 / (1.0 - 0.368 * overfit)
-    return sign * ((1.0 - weight) * seen + weight * unseen)
-
-
-def _value(
-    sample: Sample, rows: IntArray, score: FloatArray, copies: IntArray | None = None
-) -> float:
-    """Value of the scores of rows, each counted as often as it was drawn."""
-    return float(held_out(sample, [rows], [[score]], [copies]).means[0])
+    estimate = sign * ((1.0 - weight) * inside + weight * outer)
+    estimate = float(np.clip(estimate, *sample.measure.counted_range))
+    interval = unseen.interval(level, _groups_of_units(sample, unseen), estimate)
+    return interval, (
+        f"Apparent {fixed(apparent)}, and {fixed(left_out)} on rows outside of the samples, by"
+        f" {n_resamples} bootstrap samples."
+    )
 
 
 def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntArray | None]:
     """Draw a bootstrap sample with rankable rows inside and outside it, and number its copies."""
     all_rows, copies = np.arange(len(sample.labels)), None
-    for _ in range(MAX_DRAWS):
+    for _ in range(1000):
         if sample.units is None:
             classes = [all_rows]
             if sample.positive is not None:
@@ -446,8 +413,8 @@ def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntA
         if can_rank:
             return train, copies
     raise ValueError(
-        f"None of {MAX_DRAWS} bootstrap samples has both classes inside and outside the sample:"
-        " pass more rows, or more groups, of the rarer class."
+        "None of 1000 bootstrap samples has both classes inside and outside the sample: pass more"
+        " rows, or more groups, of the rarer class."
     )
 
 
@@ -489,8 +456,8 @@ class CrossValInterval(Interval):
     Examples
     --------
     >>> from sklearn_rank.model_selection import CrossValInterval
-    >>> print(CrossValInterval(0.83, 0.75, 0.89, 0.95, "optimism", "expected auc"))
-    0.8300 [0.7500, 0.8900] (expected auc, 95 %, optimism)
+    >>> print(CrossValInterval(0.83, 0.75, 0.89, 0.95, "632+", "expected auc"))
+    0.8300 [0.7500, 0.8900] (expected auc, 95 %, 632+)
     """
 
     fold_values: tuple[float, ...] = ()
@@ -523,7 +490,7 @@ def cross_val_interval(
     params: dict[str, Any] | None = None,
     design: Design = None,
     level: float = 0.95,
-    method: Literal["folds", "optimism", "632+"] = "folds",
+    method: Literal["folds", "632+"] = "folds",
     n_jobs: int | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -532,8 +499,8 @@ def cross_val_interval(
 
     Let ``A_j`` be the expected measure of the model fitted without fold j. The estimate is the
     mean of the values of the K fold models on their folds, and the interval is for ``(A_1 + ... +
-    A_K) / K``, the mean expected measure of these fold models. The methods "optimism" and "632+"
-    are for the model fitted to all rows.
+    A_K) / K``, the mean expected measure of these fold models. The method "632+" is for the model
+    fitted to all rows.
 
     Parameters
     ----------
@@ -571,10 +538,10 @@ def cross_val_interval(
         ``params`` has ``design.sample_weight(y)``.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
-    method : {"folds", "optimism", "632+"}, default="folds"
-        "folds" is for the mean of the fold models. "optimism" and "632+" are for the model fitted
-        to all rows, from its value on them and from models fitted to bootstrap samples of rows
-        within each class, of groups or of queries.
+    method : {"folds", "632+"}, default="folds"
+        "folds" is for the mean of the fold models. "632+" is for the model fitted to all rows,
+        from its value on them and from models fitted to bootstrap samples of rows within each
+        class, of groups or of queries.
     n_jobs : int or None, default=None
         Number of parallel jobs, as for joblib. The result does not depend on it.
     pos_label : int, float, bool, str or None, default=None
@@ -638,14 +605,11 @@ def cross_val_interval(
 
     Do not pool the scores of all folds into one list: fold models have different scales.
 
-    **The model fitted to all rows.** "optimism" is its value on these rows minus a correction: the
-    mean, over bootstrap samples, of the value of a model on its own sample minus its value on all
-    rows [3]_. "632+" is a weighted mean of the value on these rows and the mean value of the
-    bootstrap models on the rows outside their samples. The weight depends on how close the latter
-    is to the value of tied items, which carries no information [4]_. Both methods centre the
-    interval at the corrected estimate, with the width from the mean influence of each row outside
-    the samples; the variance of the correction is not included. For models that memorise training
-    rows, such as forests, only "632+" is useful.
+    **The model fitted to all rows.** "632+" is a weighted mean of its value on these rows and the
+    mean value of the bootstrap models on the rows outside their samples. The weight depends on how
+    close the latter is to the value of tied items, which carries no information [3]_. The interval
+    is centred at this estimate, with the width from the mean influence of each row outside the
+    samples; the variance of the correction is not included.
 
     **Labels known in part.** With ``design``, fits use the rows with labels, and all rows of a
     fold are ranked. The score limits of :func:`sklearn_rank.inference.metric_interval` for the
@@ -661,9 +625,7 @@ def cross_val_interval(
        error*, Advances in Neural Information Processing Systems 33.
     .. [2] LeDell, Petersen & van der Laan (2015), *Computationally efficient confidence intervals
        for cross-validated area under the ROC curve estimates*, Electronic Journal of Statistics 9.
-    .. [3] Efron & Gong (1983), *A leisurely look at the bootstrap, the jackknife, and
-       cross-validation*, The American Statistician 37.
-    .. [4] Efron & Tibshirani (1997), *Improvements on cross-validation: the .632+ bootstrap
+    .. [3] Efron & Tibshirani (1997), *Improvements on cross-validation: the .632+ bootstrap
        method*, Journal of the American Statistical Association 92.
 
     Examples
@@ -687,7 +649,7 @@ def cross_val_interval(
        4  0.9031         45         25
     """
     check_level(level)
-    check_choice("method", method, ("folds", "optimism", "632+"))
+    check_choice("method", method, ("folds", "632+"))
     measure = measure_with_limits(measure)
     (sample,) = samples_of([estimator], X, y, measure, pos_label, design, groups, qid, params)
     of_folds: dict[str, Any] = {}
@@ -723,7 +685,7 @@ def cross_val_interval(
             )
         n_resamples = check_whole("cv", 200 if cv is None else cv, 20)
         rng = check_generator(random_state)
-        interval, note = bootstrap_interval(sample, method, n_resamples, level, rng, n_jobs)
+        interval, note = bootstrap_interval(sample, n_resamples, level, rng, n_jobs)
         target = f"expected {measure.name} of the model fitted to all rows"
     texts = {"method": f"{method}, {interval.method}", "target": target, "note": note}
     return CrossValInterval(**vars(interval) | texts | of_folds | {"bias": None})

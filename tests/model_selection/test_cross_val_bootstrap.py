@@ -1,4 +1,4 @@
-"""Intervals for the model fitted to all rows: the corrections from their definitions."""
+"""The interval for the model fitted to all rows: the .632+ estimate from its definition."""
 
 import numpy as np
 import pytest
@@ -22,22 +22,11 @@ def rows(n_pos=12, n_neg=24, seed=0):
     return X, y
 
 
-def interval(X, y, model=None, *, measure="auc", method="optimism", **options):
+def interval(X, y, model=None, *, measure="auc", **options):
     options = {"cv": B, "random_state": 0} | options
     return cross_val_interval(
-        model or LogisticRegression(), X, y, measure=measure, method=method, **options
+        model or LogisticRegression(), X, y, measure=measure, method="632+", **options
     )
-
-
-def samples(y, seed=0):
-    """Rows drawn within each class."""
-    rng = np.random.default_rng(seed)
-    while True:
-        yield np.sort(
-            np.concatenate(
-                [rng.choice(of, len(of)) for of in (np.flatnonzero(y), np.flatnonzero(1 - y))]
-            )
-        )
 
 
 def auc(y, score):
@@ -47,38 +36,34 @@ def auc(y, score):
 @pytest.mark.parametrize(
     "model", [LogisticRegression(C=100.0), KNeighborsClassifier(3)], ids=["linear", "neighbours"]
 )
-def test_corrections_against_their_definitions(model):
+def test_estimate_against_its_definition(model):
     X, y = rows()
 
     def score(train):
         return model.fit(X[train], y[train]).predict_proba(X)[:, 1]
 
-    apparent = auc(y, score(np.arange(len(y))))
-    found, left_out = [], []
-    for _, train in zip(range(B), samples(y), strict=False):
-        values = score(train)
-        outside = np.setdiff1d(np.arange(len(y)), train)
-        found.append(auc(y[train], values[train]) - auc(y, values))
+    apparent, rng, left_out = auc(y, score(np.arange(len(y)))), np.random.default_rng(0), []
+    for _ in range(B):
+        # Rows drawn within each class.
+        of_classes = np.flatnonzero(y), np.flatnonzero(1 - y)
+        train = np.sort(np.concatenate([rng.choice(of, len(of)) for of in of_classes]))
+        values, outside = score(train), np.setdiff1d(np.arange(len(y)), train)
         left_out.append(auc(y[outside], values[outside]))
-    optimism = interval(X, y, model)
-    assert optimism.estimate == pytest.approx(apparent - np.mean(found))
-    assert optimism.low < optimism.estimate < optimism.high
-    assert f"Apparent {apparent:.4f}, of which {np.mean(found):.4f} is optimism" in str(optimism)
     unseen = max(np.mean(left_out), 0.5)
     overfit = (apparent - unseen) / (apparent - 0.5)
     weight = 0.632 / (1 - 0.368 * overfit)
     assert 0 < overfit < 1
-    plus = interval(X, y, model, method="632+")
-    assert plus.estimate == pytest.approx((1 - weight) * apparent + weight * unseen)
-    assert plus.target == "expected auc of the model fitted to all rows"
-    assert plus.estimate in plus
-    assert plus.fold_values == ()
+    found = interval(X, y, model)
+    assert found.estimate == pytest.approx((1 - weight) * apparent + weight * unseen)
+    assert found.target == "expected auc of the model fitted to all rows"
+    assert found.estimate in found
+    assert f"Apparent {apparent:.4f}, and {np.mean(left_out):.4f} on rows outside" in str(found)
+    assert found.fold_values == ()
 
 
 def test_nothing_learned_is_worth_what_chance_is():
     X, y = rows()
-    for method in ("optimism", "632+"):
-        assert interval(X, y, Share(), method=method).estimate == pytest.approx(0.5)
+    assert interval(X, y, Share()).estimate == pytest.approx(0.5)
 
 
 class Recorder(BaseEstimator):
@@ -95,22 +80,15 @@ class Recorder(BaseEstimator):
         return X[:, 1]
 
 
-def queries(n=12):
-    rng = np.random.default_rng(0)
-    qid = np.repeat(np.arange(n), 5)
-    X = np.c_[np.arange(5 * n), rng.normal(size=5 * n)]
-    y = rng.integers(0, 3, 5 * n)
-    y[::5] = 2
-    return X, y, qid
-
-
-@pytest.mark.parametrize("method", ["optimism", "632+"])
 @pytest.mark.parametrize("grouped", [False, True], ids=["queries", "groups of queries"])
-def test_copies_of_a_query_are_queries(method, grouped):
-    X, y, qid = queries()
+def test_copies_of_a_query_are_queries(grouped):
+    rng, qid = np.random.default_rng(0), np.repeat(np.arange(12), 5)
+    X = np.c_[np.arange(60), rng.normal(size=60)]
+    y = rng.integers(0, 3, 60)
+    y[::5] = 2
     Recorder.fits.clear()
     groups = qid // 2 if grouped else None
-    found = interval(X, y, Recorder(), measure="ndcg@2", qid=qid, groups=groups, method=method)
+    found = interval(X, y, Recorder(), measure="ndcg@2", qid=qid, groups=groups)
     every, *drawn = Recorder.fits
     np.testing.assert_array_equal(every[1], qid)
     assert len(drawn) == B
@@ -128,14 +106,7 @@ def test_copies_of_a_query_are_queries(method, grouped):
     assert repeated == B
     # What is learned is the same for all samples: the values of queries are those of all rows.
     values = get_measure("ndcg@2")(y, X[:, 1], qid=qid, average=None)
-    if method == "632+":
-        assert abs(found.estimate - values.mean()) < 0.05
-        return
-    seen = []
-    for row, _ in drawn:
-        times = np.bincount(row.astype(int) // 5, minlength=12)
-        seen.append(np.average(values, weights=times) - values.mean())
-    assert found.estimate == pytest.approx(values.mean() - np.mean(seen))
+    assert abs(found.estimate - values.mean()) < 0.05
 
 
 def test_groups_are_drawn_whole():
@@ -147,13 +118,6 @@ def test_groups_are_drawn_whole():
         times = np.bincount(row.astype(int), minlength=len(y)).reshape(-1, 3)
         assert (times == times[:, :1]).all()
         assert times.sum() == len(y)
-
-
-def test_models_that_learn_by_heart_are_warned_of():
-    X, y = rows()
-    with pytest.warns(UserWarning, match=r"memorise.*632\+"):
-        interval(X, y, KNeighborsClassifier(1))
-    assert interval(X, y, KNeighborsClassifier(1), method="632+").estimate < 0.9
 
 
 def test_the_same_seed_gives_the_same():
@@ -168,3 +132,5 @@ def test_what_is_refused():
         interval(X, y, cv=10)
     with pytest.raises(ValueError, match="bootstrap samples has both classes"):
         interval(X, y, groups=y)
+    with pytest.raises(ValueError, match="no known value for a random order"):
+        interval(X, y, measure="accuracy_loss@top0.1")

@@ -234,7 +234,7 @@ def test_dependent_groups_widen_the_limits_and_stay_whole():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "optimism"}, "is for method='folds', but method='optimism': leave design"),
+        ({"method": "632+"}, r"is for method='folds', but method='632\+': leave design"),
         ({"cv": 3000}, "y has .* positives, but each of 3000 folds needs"),
         ({"design": LabelDesign(review_top=2, scores=np.arange(3000.0))}, "review_top=2 says"),
     ],
