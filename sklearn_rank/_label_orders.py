@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +22,6 @@ from ._warn import warn
 from .exceptions import ContinuousLabelWarning
 
 TargetType: TypeAlias = Literal["auto", "utilities", "positions", "orders", "indicator", "classes"]
-TARGET_TYPES = ("auto", "utilities", "positions", "orders", "indicator", "classes")
 
 
 class RowError(ValueError):
@@ -50,7 +49,7 @@ class LabelOrders(NamedTuple):
 
     grades: FloatArray
     labels: AnyArray  # (n_labels,)
-    target_type: str  # Form of y: one of ``TARGET_TYPES`` except "auto"
+    target_type: str  # Form of y: a ``TargetType`` except "auto"
 
     @property
     def known(self) -> BoolArray:
@@ -71,7 +70,7 @@ class LabelOrders(NamedTuple):
 
 
 def read_label_orders(y: Any, target_type: str = "auto", labels: Any = None) -> LabelOrders:
-    check_choice("target_type", target_type, TARGET_TYPES)
+    check_choice("target_type", target_type, get_args(TargetType))
     known = None if labels is None else _check_names(labels)
     y, names = _separate_names(y)
     if names is None and not sp.issparse(y):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,11 +193,8 @@ def leading(
     return rows if 2 * len(rows) <= len(values) else None
 
 
-T = TypeVar("T", bound=np.generic)
-
-
-# Places of blocks that are expanded at once, and the most that a loop takes in some seconds.
-PLACES, MOST_PLACES = 2**16, 1e8
+# Places of blocks that a loop takes in some seconds at the most.
+MOST_PLACES = 1e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,11 +289,11 @@ class ClassBlocks:
     def total(self) -> FloatArray:
         return self.n_class + self.n_other
 
-    def by_block(self, values: NDArray[T]) -> NDArray[T]:
+    def by_block(self, values: AnyArray) -> Any:
         """Give each block the value of its list; the result broadcasts with blocks."""
         return values if self.list_of is None else values[self.list_of]
 
-    def to_blocks(self, values: NDArray[T]) -> NDArray[T]:
+    def to_blocks(self, values: AnyArray) -> AnyArray:
         """Give each block the value of its list. Shape (n_blocks,)."""
         return np.broadcast_to(self.by_block(values), self.of_class.shape)
 
@@ -354,13 +351,13 @@ def check_n_places(n_places: float) -> None:
 
 
 def places_of(size: FloatArray) -> Iterator[tuple[slice, IntArray, IntArray, FloatArray]]:
-    """Iterate over the places of blocks, PLACES at a time."""
+    """Iterate over the places of blocks, CHUNK at a time."""
     n_places = float(size.sum())
     check_n_places(n_places)
     stops = np.cumsum(size).astype(np.intp)
     starts = stops - size.astype(np.intp)
-    for begin in range(0, int(n_places), PLACES):
-        end = min(begin + PLACES, int(n_places))
+    for begin in range(0, int(n_places), CHUNK):
+        end = min(begin + CHUNK, int(n_places))
         blocks = slice(
             int(np.searchsorted(stops, begin, "right")), int(np.searchsorted(starts, end, "left"))
         )

@@ -13,7 +13,7 @@ from typing import Any
 # Text and category of a warning.
 Message = tuple[str, type[Warning]]
 
-_COLLECTED: ContextVar[list[Message] | None] = ContextVar("collected warnings", default=None)
+_collecting: ContextVar[list[Message] | None] = ContextVar("collected warnings", default=None)
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -23,7 +23,7 @@ def warn(message: str, category: type[Warning]) -> None:
     only, the first is given. Python's own registry forgets them, since scikit-learn sets the
     filters anew for each fit. In a worker the call is a batch of tasks.
     """
-    messages = _COLLECTED.get()
+    messages = _collecting.get()
     if messages is not None:
         messages.append((message, category))
         return
@@ -68,11 +68,11 @@ def _name(frame: Any) -> str:
 def collected() -> Iterator[list[Message]]:
     """Collect warnings of the package in this thread, to be given where the user sees them."""
     messages: list[Message] = []
-    token = _COLLECTED.set(messages)
+    token = _collecting.set(messages)
     try:
         yield messages
     finally:
-        _COLLECTED.reset(token)
+        _collecting.reset(token)
 
 
 @contextmanager

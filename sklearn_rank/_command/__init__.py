@@ -11,6 +11,7 @@ import warnings
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from textwrap import dedent
 from typing import Any
 
 from .._version import __version__
@@ -19,52 +20,6 @@ from ._output import DOCS, LABELS, CommandError, write
 __all__ = ["main"]
 
 inf = float("inf")
-
-PICTURE = "sklearn_rank_top_of_the_list.png"
-
-SYSTEMS = "trec_eval", "catboost", "gdeval", "letor", "lightgbm", "ranx", "sklearn", "xgboost"
-
-EVALUATE = """\
-examples:
-  {prog} evaluate predictions.csv --label clicked --score new old
-  {prog} evaluate ranked.csv --label grade --score new --qid query \\
-      --measure ndcg@10 'ap(rel>=1)' --format json
-  {prog} evaluate --run system.run --qrels judgments.qrels \\
-      --measure ndcg@10 ap
-
-The file has one row for each item and the names of its columns in the first
-line. Higher scores are nearer to the top. Files .gz and .bz2 are decompressed.
-
-Without --measure the measures are
-  one list, two classes   auc ap precision@top0.1
-  one list, grades        spearman tau_b
-  queries, two classes    ndcg@10 ap rr
-  queries, grades         ndcg@10 ndcg
-  runs                    ndcg@10 ap rr"""
-
-COMPARE = """\
-examples:
-  {prog} compare predictions.csv --label clicked --score new old
-  {prog} compare predictions.csv --label clicked --score new old \\
-      --measure auc --baseline old --margin 0.02
-  {prog} compare --run system.run other.run --qrels judgments.qrels \\
-      --measure ap
-
-Each difference has an interval and a p-value, both adjusted for the number of
-comparisons. Without --baseline all pairs are compared. Without --measure it is
-auc for one list of two classes, spearman for one list of grades, and ndcg@10
-for queries and runs."""
-
-DOCTOR = """\
-examples:
-  {prog} doctor predictions.csv
-  {prog} doctor predictions.csv --label clicked --score new old
-
-It says what each column seems to be, what is odd about labels, queries and
-scores, which measures and comparisons are possible or blocked and by what, and
-prints the commands for them. Options that you pass replace guesses. The exit
-code is 0 if something can be computed, 1 if nothing, 2 if the file cannot be
-read."""
 
 
 def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> int:
@@ -144,7 +99,7 @@ def make_parser(prog: str) -> ArgumentParser:
             name,
             help=summary[0].lower() + summary[1:].rstrip("."),
             description=summary,
-            epilog=examples.format(prog=prog),
+            epilog=dedent(examples).format(prog=prog),
             usage=f"{prog} {name} {usage}",
             formatter_class=RawDescriptionHelpFormatter,
         )
@@ -157,7 +112,24 @@ def make_parser(prog: str) -> ArgumentParser:
         return command, _add_measures(command)
 
     summary = "Measure the rankings of a file, with intervals."
-    evaluate, measures = add_measured("evaluate", summary, EVALUATE)
+    examples = """\
+        examples:
+          {prog} evaluate predictions.csv --label clicked --score new old
+          {prog} evaluate ranked.csv --label grade --score new --qid query \\
+              --measure ndcg@10 'ap(rel>=1)' --format json
+          {prog} evaluate --run system.run --qrels judgments.qrels \\
+              --measure ndcg@10 ap
+
+        The file has one row for each item and the names of its columns in the first
+        line. Higher scores are nearer to the top. Files .gz and .bz2 are decompressed.
+
+        Without --measure the measures are
+          one list, two classes   auc ap precision@top0.1
+          one list, grades        spearman tau_b
+          queries, two classes    ndcg@10 ap rr
+          queries, grades         ndcg@10 ndcg
+          runs                    ndcg@10 ap rr"""
+    evaluate, measures = add_measured("evaluate", summary, examples)
     measures.add_argument(
         "--method",
         default="auto",
@@ -174,7 +146,19 @@ def make_parser(prog: str) -> ArgumentParser:
     _add_level_and_output(evaluate, measures)
 
     summary = "Test whether one ranker is better than another."
-    compare, measures = add_measured("compare", summary, COMPARE)
+    examples = """\
+        examples:
+          {prog} compare predictions.csv --label clicked --score new old
+          {prog} compare predictions.csv --label clicked --score new old \\
+              --measure auc --baseline old --margin 0.02
+          {prog} compare --run system.run other.run --qrels judgments.qrels \\
+              --measure ap
+
+        Each difference has an interval and a p-value, both adjusted for the number of
+        comparisons. Without --baseline all pairs are compared. Without --measure it is
+        auc for one list of two classes, spearman for one list of grades, and ndcg@10
+        for queries and runs."""
+    compare, measures = add_measured("compare", summary, examples)
     measures.add_argument(
         "--baseline", metavar="NAME", help="the score or run that each other one is compared with"
     )
@@ -200,7 +184,16 @@ def make_parser(prog: str) -> ArgumentParser:
         "doctor",
         "FILE [options]",
         "Say what is in a file, what can be computed, and by which command.",
-        DOCTOR,
+        """\
+        examples:
+          {prog} doctor predictions.csv
+          {prog} doctor predictions.csv --label clicked --score new old
+
+        It says what each column seems to be, what is odd about labels, queries and
+        scores, which measures and comparisons are possible or blocked and by what, and
+        prints the commands for them. Options that you pass replace guesses. The exit
+        code is 0 if something can be computed, 1 if nothing, 2 if the file cannot be
+        read.""",
     )
     doctor.set_defaults(prog=prog)
     _add_table(doctor)
@@ -219,7 +212,10 @@ def make_parser(prog: str) -> ArgumentParser:
         help="seed of the held-out half (default 0)",
     )
     demo.add_argument(
-        "--picture", default=PICTURE, metavar="FILE", help=f"where to save it (default {PICTURE})"
+        "--picture",
+        default="sklearn_rank_top_of_the_list.png",
+        metavar="FILE",
+        help="where to save it (default %(default)s)",
     )
     return parser
 
@@ -335,11 +331,12 @@ def _add_measures(parser: ArgumentParser) -> Any:
         help="such as auc, ap, ndcg@10, precision@top0.05, 'ap(rel>=2)'",
     )
     group.add_argument("--list-measures", action="store_true", help="print all names and stop")
+    systems = "trec_eval", "catboost", "gdeval", "letor", "lightgbm", "ranx", "sklearn", "xgboost"
     group.add_argument(
         "--convention",
-        choices=("none", *SYSTEMS),
+        choices=("none", *systems),
         metavar="SYSTEM",
-        help=f"compute measures as this system does: {', '.join(SYSTEMS)}; default none,"
+        help=f"compute measures as this system does: {', '.join(systems)}; default none,"
         " for runs trec_eval",
     )
     return group

@@ -22,36 +22,38 @@ from ..plotting import CurveDisplay, IntervalsDisplay
 from ..rankers import RankEnsembleClassifier
 from ._output import DOCS
 
-CAPACITY = 200
-BOOSTED = HistGradientBoostingClassifier(random_state=0)
-MODELS = {
-    "linear": make_pipeline(StandardScaler(), LogisticRegression()),
-    "boosted": BOOSTED,
-    "bag": BaggingClassifier(BOOSTED, 3, random_state=0),
-    "ensemble": RankEnsembleClassifier(random_state=0),
-}
+
+def make_models() -> dict[str, Any]:
+    boosted = HistGradientBoostingClassifier(random_state=0)
+    return {
+        "linear": make_pipeline(StandardScaler(), LogisticRegression()),
+        "boosted": boosted,
+        "bag": BaggingClassifier(boosted, 3, random_state=0),
+        "ensemble": RankEnsembleClassifier(random_state=0),
+    }
 
 
 def run_demo(options: Namespace) -> None:
+    capacity = 200
     X, y = load_thyroid(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=0.5, stratify=y, random_state=options.seed
     )
     print(
         f"Thyroid data: {len(X):,} patients, {y.mean():.1%} of them ill; one half trains the"
-        f" models.\nOf the other {len(X_test):,} a laboratory can follow up {CAPACITY}, whom"
+        f" models.\nOf the other {len(X_test):,} a laboratory can follow up {capacity}, whom"
         " logistic regression ranks.\nDo boosted trees, a bag of three, or the ensemble find more"
         " of the ill?\n",
         flush=True,
     )
     scores = {}
     with threadpool_limits(limits=1, user_api="blas"):
-        for name, model in MODELS.items():
+        for name, model in make_models().items():
             begin = time.perf_counter()
             scores[name] = model.fit(X_train, y_train).decision_function(X_test)
             print(f"{name}: fitted in {time.perf_counter() - begin:.1f} s", flush=True)
-    comparison = compare(f"recall@{CAPACITY}", y_test, scores, baseline="linear", random_state=0)
-    print(f"\n{comparison}\n\n{draw(y_test, scores, comparison, Path(options.picture))}")
+    comparison = compare(f"recall@{capacity}", y_test, scores, baseline="linear", random_state=0)
+    print(f"\n{comparison}\n\n{draw(y_test, scores, comparison, capacity, Path(options.picture))}")
     print(
         "\nNext:\n"
         f"  {options.prog} doctor FILE      # what is in a file of scores\n"
@@ -60,7 +62,7 @@ def run_demo(options: Namespace) -> None:
     )
 
 
-def draw(y: Any, scores: dict[str, Any], comparison: Comparison, path: Path) -> str:
+def draw(y: Any, scores: dict[str, Any], comparison: Comparison, capacity: int, path: Path) -> str:
     """Save the precision along each list, beside the differences at the capacity."""
     try:
         drawing = import_optional("matplotlib.figure", "Drawing")
@@ -68,7 +70,7 @@ def draw(y: Any, scores: dict[str, Any], comparison: Comparison, path: Path) -> 
         left, right = figure.subplots(1, 2)
         curves = {name: precision_at_top_curve(y, score) for name, score in scores.items()}
         CurveDisplay.from_result(curves, ax=left)
-        left.axvline(CAPACITY, color="grey")
+        left.axvline(capacity, color="grey")
         IntervalsDisplay.from_result(comparison, ax=right)
         right.set_xlabel(f"difference of {comparison.measure}")
         figure.savefig(path, dpi=150)

@@ -15,9 +15,6 @@ from ._examined import Examined, rows
 from ._input import is_usual_score, read_rankings
 from ._output import LABELS, CommandError, as_json, listed, sentences, write
 
-# Topics of findings, in their order.
-TOPICS = ("file", "label", "qid", "groups", "score", "weights")
-
 
 def run_doctor(options: Namespace, parser: ArgumentParser) -> int:
     """Examine the file and write the report. The exit code, 0 if something can be computed."""
@@ -159,9 +156,8 @@ class Doctor:
         return f"; if auc is {fixed(value)}, an interval of ±{distance} takes {size} (sample_size)"
 
     def _sections(self) -> dict[str, list[str]]:
-        findings = sorted(self.table.findings, key=lambda finding: TOPICS.index(finding[0]))
         sections = {
-            "Found": [text for _, text in findings],
+            "Found": [text for texts in self.table.findings.values() for text in texts],
             "Can be computed": self.can,
             "Blocked or limited": self.blocked,
             "Commands": self.commands,

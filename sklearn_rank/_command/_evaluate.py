@@ -26,9 +26,6 @@ from ._output import (
     write,
 )
 
-# Why a measure of one list has no interval.
-ONE_LIST = "one list is a single query and shows no spread; --qid names the queries"
-
 
 class Result(NamedTuple):
     """One measure of one ranking; its fields are the columns of the CSV output."""
@@ -132,7 +129,7 @@ def evaluate(
         interval = metric_interval(sample.measure, sample.y_true, sample.scores[name], **shared)
     except ValueError as error:
         alone = measure.per_query and rankings.is_one_list and sample.groups is None
-        why = ONE_LIST if alone and options.method == "auto" else reason(error)
+        why = _why(error, alone and options.method == "auto")
         return Result(name, title, value, **counts, note=f"no interval: {why}")
     names = ("low", "high", "level", "method", "target", "standard_error")
     fields = {field: getattr(interval, field) for field in names}
@@ -153,6 +150,12 @@ def _shared_options(sample: MeasureInput, options: Namespace) -> dict[str, Any]:
 
 def _limits(low: float, high: float, *, sign: bool = False) -> str:
     return "" if isnan(low) else f"[{fixed(low, sign=sign)}, {fixed(high, sign=sign)}]"
+
+
+def _why(error: ValueError, is_single_query: bool) -> str:
+    if is_single_query:
+        return "one list is a single query and shows no spread; --qid names the queries"
+    return reason(error)
 
 
 def reason(error: ValueError) -> str:
@@ -242,7 +245,7 @@ def compare_rankings(
         )
     except ValueError as error:
         alone = rankings.is_one_list and options.method == "auto"
-        why = ONE_LIST if alone and not measure.has_influence else reason(error)
+        why = _why(error, alone and not measure.has_influence)
         return None, [f"{title}: no comparison: {why}."]
     if sample.n_undefined and sample.n_queries:
         return comparison, [undefined_note(title, measure, sample.n_undefined, sample.n_queries)]

@@ -17,13 +17,10 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from .._validation import reads_as
 from ._input import (
-    OF_PART,
-    OF_REVIEW,
+    OF_DESIGN,
     SEPARATORS,
-    STDIN,
-    WAYS,
-    WORDS,
     Column,
+    are_booleans,
     check_columns,
     first_line,
     flag,
@@ -36,7 +33,7 @@ from ._input import (
 from ._output import LABELS, CommandError, listed
 
 # Words in names of columns that tell a role; the first role that has one of the words counts.
-WORDS_OF_ROLES = {
+ROLES = {
     "inclusion_probability": "inclusion",
     "strata": "stratum strata",
     "weight": "weight weights",
@@ -49,15 +46,7 @@ WORDS_OF_ROLES = {
     "groups": "patient user customer subject account client person member household session"
     " visitor merchant seller cluster groups userid patientid id",
 }
-ROLES = {word: role for role, words in reversed(WORDS_OF_ROLES.items()) for word in words.split()}
 MOST = 9  # Columns without a telling name that are taken as scores
-
-# First lines of files that are no tables.
-OTHER_FILES = {
-    r"\S+\s+Q0\s+\S+\s+\S+\s+\S+\s+\S+": "a run of TREC: evaluate --run FILE --qrels JUDGMENTS",
-    r"\S+\s+\d+\s+\S+\s+-?\d+": "judgments of TREC: evaluate --run RUN --qrels FILE",
-    r"\S+\s+(qid:\S+\s+)?\d+:\S+.*": "an svmlight file of features, which has no scores",
-}
 
 
 class Facts:
@@ -86,8 +75,9 @@ class Facts:
     @cached_property
     def role(self) -> str:
         words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", self.name).lower())
-        roles = {ROLES[word] for word in words if word in ROLES}
-        return next((role for role in WORDS_OF_ROLES if role in roles), "")
+        return next(
+            (role for role, of_role in ROLES.items() if set(words) & set(of_role.split())), ""
+        )
 
     def is_copy(self, other: Facts) -> bool:
         """Whether each value goes with one value of the other, and the other way round."""
@@ -111,7 +101,6 @@ def as_option(parser: ArgumentParser, option: str, value: Any) -> str | None:
     return text if read in (value, [value]) else None
 
 
-POSITIVE = ("yes", "y", "t", "positive", "pos", "relevant")
 RARE = 0.001  # Labels of the first rows alone that chance makes so seldom look chosen
 
 
@@ -124,7 +113,9 @@ class Examined:
 
     def __init__(self, options: Namespace, parser: ArgumentParser) -> None:
         self._options, self._parser = options, parser
-        self.findings: list[tuple[str, str]] = []
+        # Texts by topic, in the order of the report
+        topics = ("file", "label", "qid", "groups", "score", "weights")
+        self.findings: dict[str, list[str]] = {topic: [] for topic in topics}
         self.blocked: list[str] = []
         self.facts = self._read()
         self.n = len(next(iter(self.facts.values())).column.cells) if self.facts else 0
@@ -150,7 +141,7 @@ class Examined:
             self._describe_others()
 
     def say(self, topic: str, text: str) -> None:
-        self.findings.append((topic, text))
+        self.findings[topic].append(text)
 
     def of_role(self, role: str) -> list[Facts]:
         return [facts for facts in self._free() if facts.role == role]
@@ -161,14 +152,19 @@ class Examined:
 
     def _read(self) -> dict[str, Facts]:
         path = self._options.file
-        if path in (None, STDIN):
+        if path in (None, "-"):
             raise CommandError(
                 "pass the FILE to examine; standard input can be read once only: save it first"
             )
         line = first_line(path)
-        what = next((what for text, what in OTHER_FILES.items() if re.fullmatch(text, line)), None)
-        if what is not None:
-            raise CommandError(f"{path} looks like {what}")
+        first_lines = {
+            r"\S+\s+Q0(\s+\S+){4}": "a run of TREC: evaluate --run FILE --qrels JUDGMENTS",
+            r"\S+\s+\d+\s+\S+\s+-?\d+": "judgments of TREC: evaluate --run RUN --qrels FILE",
+            r"\S+\s+(qid:\S+\s+)?\d+:\S+.*": "an svmlight file of features, which has no scores",
+        }
+        for pattern, what in first_lines.items():
+            if re.fullmatch(pattern, line):
+                raise CommandError(f"{path} looks like {what}")
         self.delimiter, self.header = self._options.delimiter, list[str]()
         if self.delimiter is None and line and usual_delimiter(path) not in line:
             self.delimiter = next((mark for mark in SEPARATORS if mark in line), None)
@@ -378,7 +374,7 @@ class Examined:
                 self.guessed_positive = True
                 text = f"{positive!r} is taken as the positive class; --pos-label names another."
                 self.say("label", text)
-        options = {name: getattr(self._options, name) for name in (*WAYS, *OF_PART, *OF_REVIEW)}
+        options = {name: getattr(self._options, name) for name in OF_DESIGN}
         stated = [
             self.option(name, value)
             for name, value in options.items()
@@ -398,9 +394,10 @@ class Examined:
         """The positive class, where evaluate needs to be told."""
         counts, numbers = label.counts, sorted(set(label.values.values()))
         if not label.is_number:
-            if label.values or {text.lower() for text in counts} <= set(WORDS):
+            if label.values or are_booleans(counts):
                 return None
-            named = [text for text in counts if text.lower() in POSITIVE]
+            words = ("yes", "y", "t", "positive", "pos", "relevant")
+            named = [text for text in counts if text.lower() in words]
             rarest = min(sorted(counts, reverse=True), key=counts.__getitem__, default=None)
             return named[0] if len(named) == 1 and len(counts) == 2 else rarest
         if len(counts) != 2 or numbers in ([0, 1], [-1, 1]) or (self.qid and numbers[0] >= 0):

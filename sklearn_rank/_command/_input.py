@@ -10,7 +10,7 @@ import warnings
 from argparse import Namespace
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from re import fullmatch, search
@@ -68,24 +68,14 @@ def _values_of_queries(
     return ids[defined], values[defined], len(ids), int(undefined.sum())
 
 
-# Measures by their names in trec_eval.
-OF_TREC_EVAL = {"map": "ap", "recip_rank": "rr", "mrr": "rr", "rprec": "r_precision"}
-AT_K_OF_TREC_EVAL = {
-    "p": "precision",
-    "map_cut": "ap",
-    "ndcg_cut": "ndcg",
-    "recall": "recall",
-    "success": "success",
-}
-
-
 def our_name(name: str) -> str:
     """Return the name of a measure that trec_eval calls otherwise; other names as they are."""
-    lower = name.lower()
-    if lower in OF_TREC_EVAL:
-        return OF_TREC_EVAL[lower]
-    parts = fullmatch(r"(p|map_cut|ndcg_cut|recall|success)[_.@]?(\d+)", lower)
-    return f"{AT_K_OF_TREC_EVAL[parts[1]]}@{parts[2]}" if parts else name
+    whole = {"map": "ap", "recip_rank": "rr", "mrr": "rr", "rprec": "r_precision"}
+    at_k = {"p": "precision", "map_cut": "ap", "ndcg_cut": "ndcg"}
+    parts = fullmatch(r"(p|map_cut|ndcg_cut|recall|success)[_.@]?(\d+)", name.lower())
+    if parts:
+        return f"{at_k.get(parts[1], parts[1])}@{parts[2]}"
+    return whole.get(name.lower(), name)
 
 
 def read_measure(name: str, convention: str | None) -> Measure:
@@ -110,23 +100,7 @@ def read_measure(name: str, convention: str | None) -> Measure:
         raise CommandError(f"--measure {name}: {error}") from error
 
 
-STDIN = "-"
-PARQUET = (".parquet", ".pq")
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
-
-# First bytes of files that are no text, and what they are.
-FORMATS = {
-    b"PK\x03\x04": "a zip file, as .xlsx files are: unpack it, or save the table as CSV",
-    b"\x1f\x8b": "compressed by gzip: give its name the end .gz",
-    b"BZh": "compressed by bzip2: give its name the end .bz2",
-    b"\xfd7zXZ": "compressed by xz: unpack it with xz -d",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it with zstd -d",
-    b"7z\xbc\xaf": "a 7z file: unpack it",
-    b"PAR1": "a Parquet file: give its name the end .parquet",
-    b"\xd0\xcf\x11\xe0": "a file of an old version of Office: save the table as CSV",
-}
-# Formats that are read, by the end of the name.
-READ = {".gz": b"\x1f\x8b", ".bz2": b"BZh", **dict.fromkeys(PARQUET, b"PAR1")}
 
 # Bytes of the longest line that a table may have, and rows from one sign of life to the next.
 LONGEST_LINE, PROGRESS = 2**26, 5_000_000
@@ -170,8 +144,12 @@ class Column(NamedTuple):
         return CommandError(f"{self.counts} {self.places[row]}: column {self.name!r} {what}")
 
 
+def _is_parquet(path: str) -> bool:
+    return os.path.splitext(path)[1].lower() in (".parquet", ".pq")
+
+
 def read_columns(path: str, delimiter: str | None, choose: Choose) -> dict[str, Column]:
-    if os.path.splitext(path)[1].lower() in PARQUET:
+    if _is_parquet(path):
         columns = _parquet_columns(path, choose)
     else:
         columns = _csv_columns(path, delimiter, choose)
@@ -185,7 +163,7 @@ def reading(path: str) -> Iterator[None]:
     """Turn errors of a file into messages."""
     title = _title(path)
     try:
-        if path != STDIN and os.path.isfile(path):
+        if path != "-" and os.path.isfile(path):
             with open(path, "rb") as stream:
                 _refuse_format(path, stream.read(8))
         yield
@@ -202,7 +180,7 @@ def reading(path: str) -> Iterator[None]:
 
 def first_line(path: str) -> str:
     """Read the first line of a text file; an empty one of a Parquet file."""
-    if os.path.splitext(path)[1].lower() in PARQUET:
+    if _is_parquet(path):
         return ""
     with reading(path), open_file(path) as stream:
         return next(_decoded(path, stream), "").strip()
@@ -229,14 +207,23 @@ def without_header(header: Sequence[str]) -> str:
 
 def _refuse_format(path: str, start: bytes) -> None:
     """Refuse a file whose first bytes are those of another format than its name says."""
-    own = READ.get(os.path.splitext(path)[1].lower())
-    for magic, what in FORMATS.items():
-        if start.startswith(magic) and magic != own:
+    formats = {  # First bytes, what the file is, and the ends of names that are read so
+        b"PK\x03\x04": ("a zip file, as .xlsx files are: unpack it, or save the table as CSV",),
+        b"\x1f\x8b": ("compressed by gzip: give its name the end .gz", ".gz"),
+        b"BZh": ("compressed by bzip2: give its name the end .bz2", ".bz2"),
+        b"\xfd7zXZ": ("compressed by xz: unpack it with xz -d",),
+        b"\x28\xb5\x2f\xfd": ("compressed by zstd: unpack it with zstd -d",),
+        b"7z\xbc\xaf": ("a 7z file: unpack it",),
+        b"PAR1": ("a Parquet file: give its name the end .parquet", ".parquet", ".pq"),
+        b"\xd0\xcf\x11\xe0": ("a file of an old version of Office: save the table as CSV",),
+    }
+    for magic, (what, *ends) in formats.items():
+        if start.startswith(magic) and os.path.splitext(path)[1].lower() not in ends:
             raise CommandError(f"{_title(path)} is {what}")
 
 
 def _title(path: str) -> str:
-    return "standard input" if path == STDIN else path
+    return "standard input" if path == "-" else path
 
 
 def usual_delimiter(path: str) -> str:
@@ -251,7 +238,7 @@ def _csv_columns(path: str, delimiter: str | None, choose: Choose) -> dict[str, 
         delimiter = "\t"
     if len(delimiter) != 1 or delimiter in '\r\n"':
         raise CommandError(f"--delimiter {delimiter!r} must be one character, or tab")
-    stream = sys.stdin.buffer if path == STDIN else open_file(path)
+    stream = sys.stdin.buffer if path == "-" else open_file(path)
     try:
         rows = _rows(path, stream, delimiter)
         _, header = next(rows, (0, []))
@@ -268,7 +255,7 @@ def _csv_columns(path: str, delimiter: str | None, choose: Choose) -> dict[str, 
         names = list(dict.fromkeys(choose(header)))
         places, cells = _cells(rows, header, names)
     finally:
-        if path != STDIN:
+        if path != "-":
             stream.close()
     return {name: Column(name, cells[name], places, "line") for name in names}
 
@@ -315,7 +302,7 @@ def _rows(path: str, stream: IO[bytes], separator: str) -> Iterator[tuple[int, l
 
 def _decoded(path: str, stream: IO[bytes]) -> Iterator[str]:
     for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE), b""), 1):
-        if number == 1 and path == STDIN:
+        if number == 1 and path == "-":
             _refuse_format(path, line)
         if len(line) == LONGEST_LINE:
             raise CommandError(
@@ -356,12 +343,6 @@ def _parquet_columns(path: str, choose: Choose) -> dict[str, Column]:
     return columns
 
 
-# Systems that order tied documents by their names, as trec_eval does.
-BY_NAMES = ("trec_eval", "gdeval", "ranx")
-# Systems of which runs and judgments are input.
-OF_RUNS = ("none", *BY_NAMES)
-
-
 class RunRankings:
     """Runs and judgments of TREC."""
 
@@ -373,12 +354,15 @@ class RunRankings:
     def __init__(self, options: Namespace) -> None:
         self._is_default = options.convention is None
         self._convention = options.convention or "trec_eval"
-        if self._convention not in OF_RUNS:
+        # Systems that read runs; all order tied documents by their names.
+        systems = ("trec_eval", "gdeval", "ranx")
+        if self._convention not in ("none", *systems):
             raise CommandError(
-                f"--convention {self._convention} is not for runs: pass one of {listed(OF_RUNS)}"
+                f"--convention {self._convention} is not for runs: pass one of"
+                f" {listed(('none', *systems))}"
             )
         qrels = _load(load_qrels, options.qrels)
-        ties = "trec" if self._convention in BY_NAMES else "mean"
+        ties = "trec" if self._convention in systems else "mean"
         self.notes: list[str] = []
         self._joined = {}
         paths = options.run
@@ -487,13 +471,13 @@ def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count:,} queries"
 
 
-WORDS = {"true": "1", "false": "0"}
-
-
-# Options that say which rows have labels, and columns among them.
+# Options for labels known in part; one of the first four says which rows have labels.
 WAYS = ("review_top", "strata", "inclusion_probability", "random_labels")
-OF_PART = ("strata", "inclusion_probability", "champion", "proxy")
-OF_REVIEW = ("audit", "most_below")
+OF_DESIGN = (*WAYS, "champion", "proxy", "audit", "most_below")
+
+
+def are_booleans(texts: Iterable[str]) -> bool:
+    return {text.lower() for text in texts} <= {"true", "false"}
 
 
 def _read_labels(column: Column, pos_label: str | None, *, in_part: bool) -> FloatArray:
@@ -526,8 +510,8 @@ def _read_labels(column: Column, pos_label: str | None, *, in_part: bool) -> Flo
 def _numbers_of_labels(column: Column, pos_label: str | None) -> FloatArray:
     if pos_label is not None:
         return _is_positive(column, pos_label)
-    if {text.lower() for text in set(column.cells)} <= set(WORDS):
-        column = column._replace(cells=[WORDS[text.lower()] for text in column.cells])
+    if are_booleans(column.cells):
+        return np.array([text.lower() == "true" for text in column.cells], dtype=float)
     if not any(reads_as(float, text) for text in column.cells):
         counts = Counter(column.cells)
         words = sorted(counts)
@@ -597,7 +581,7 @@ class TableRankings:
         if bool(options.review_top) != bool(options.champion):
             raise CommandError("--review-top and --champion go together: pass both")
         if not options.review_top:
-            _refuse(options, OF_REVIEW, "for --review-top")
+            _refuse(options, ("audit", "most_below"), "for --review-top")
         if not ways:
             names = ", ".join(map(flag, WAYS))
             _refuse(options, ("proxy",), f"for labels known in part, with one of {names}")
@@ -626,7 +610,7 @@ class TableRankings:
         parts = [f"{len(self._y_true):,} rows"]
         if self._design is not None:
             given = vars(options)
-            self.described |= {key: given[key] for key in (*WAYS, *OF_PART, *OF_REVIEW)}
+            self.described |= {key: given[key] for key in OF_DESIGN}
             parts.append(f"{len(self._known):,} with labels")
         if self._qid is not None:
             self.described["queries"] = len(np.unique(self._qid))
@@ -639,7 +623,7 @@ class TableRankings:
         else:
             low, high = self._known.min(), self._known.max()
             parts.append(f"labels {low:g} to {high:g} ({self._label})")
-        title = "standard input" if options.file == STDIN else os.path.basename(options.file)
+        title = "standard input" if options.file == "-" else os.path.basename(options.file)
         self.heading = f"{title}: {', '.join(parts)}"
 
     def _choose_columns(self, header: list[str]) -> list[str]:
@@ -663,7 +647,8 @@ class TableRankings:
         if options.one_list and options.qid:
             raise CommandError("--one-list and --qid exclude each other: leave out one of the two")
         qid = None if options.one_list else options.qid or ("qid" if "qid" in header else None)
-        others = (qid, options.groups, *(getattr(options, name) for name in OF_PART))
+        o = options
+        others = (qid, o.groups, o.strata, o.inclusion_probability, o.champion, o.proxy)
         names = [label, *scores, *filter(None, others)]
         check_columns(names, header)
         twice = next((name for name in scores if [label, *scores].count(name) > 1), None)
@@ -736,7 +721,7 @@ def read_rankings(options: Namespace) -> Rankings:
     if options.file is not None:
         raise CommandError(f"pass FILE ({options.file}) or --run and --qrels, not both")
     table = ("label", "score", "qid", "one_list", "groups", "pos_label", "delimiter")
-    _refuse(options, (*table, *WAYS, *OF_PART, *OF_REVIEW), "for a table")
+    _refuse(options, (*table, *OF_DESIGN), "for a table")
     return RunRankings(options)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy.sparse import csgraph, issparse
 from scipy.special import expit, softmax
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from .._label_orders import TARGET_TYPES, LabelOrders, read_label_orders, rows_numbered
+from .._label_orders import LabelOrders, TargetType, read_label_orders, rows_numbered
 from .._lists import Lists
 from .._sklearn_compat import (
     CallbackSupportMixin,
@@ -203,7 +203,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
     _parameter_constraints = {
         "loss": LOSS_CONSTRAINTS,
         "measure": MEASURE_CONSTRAINTS,
-        "target_type": [StrOptions(set(TARGET_TYPES))],
+        "target_type": [StrOptions(set(get_args(TargetType)))],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
     }
 

@@ -40,7 +40,8 @@ def one_run(tmp_path_factory):
         save(figure, *args, **kwargs)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "MODELS", {name: demo.MODELS[name] for name in ("linear", "boosted")})
+        models = {name: demo.make_models()[name] for name in ("linear", "boosted")}
+        patch.setattr(demo, "make_models", lambda: models)
         patch.chdir(tmp_path_factory.mktemp("demo"))
         patch.setattr(Figure, "savefig", keep)
         yield run(), figures[0]

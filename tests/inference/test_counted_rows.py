@@ -95,7 +95,7 @@ def test_blocks_longer_than_what_is_laid_out_at_once(monkeypatch):
     expected = linear_rank_influence_of(positive, score, phi, counts=counts).values
     bias = rank_bias(positive, score, phi, counts)
     for places in (1, 7, 64):
-        monkeypatch.setattr(_blocks, "PLACES", places)
+        monkeypatch.setattr(_blocks, "CHUNK", places)
         found = linear_rank_influence_of(positive, score, phi, counts=counts).values
         np.testing.assert_allclose(found, expected, rtol=1e-12)
         assert rank_bias(positive, score, phi, counts) == pytest.approx(bias, abs=1e-13)

@@ -113,7 +113,7 @@ def test_blocks_longer_than_what_is_laid_out_at_once(monkeypatch):
     positive, score = rng.random(300) < 0.3, rng.integers(0, 6, 300).astype(float)
     expected = average_precision_influence(positive, score).values
     for places in (1, 7, 64):
-        monkeypatch.setattr(_blocks, "PLACES", places)
+        monkeypatch.setattr(_blocks, "CHUNK", places)
         found = average_precision_influence(positive, score).values
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
