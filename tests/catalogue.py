@@ -89,18 +89,26 @@ def _mean(measure, **parameters):
     return partial(orders.expected, measure, **parameters)
 
 
-def _cases(function, oracle, parameter, values, name=None, said=None, **case):
-    """Cases of one parameter, each named by its value; ``said`` is its name in the oracle."""
-    return [
-        MetricCase(
-            function.format(value) if isinstance(function, str) else function,
-            _mean(oracle, **{said or parameter: value}),
-            {} if isinstance(function, str) else {parameter: value},
-            scorer_name=(name or function).format(value),
-            **case,
-        )
-        for value in values
-    ]
+def _cases(function, oracle, settings, of=_mean, said=None, **case):
+    """Cases of a function, or of a measure that has none, at settings.
+
+    A setting is the name of a scorer, parameters, and at times fields of its case alone. ``of``
+    makes of the oracle one of lists; ``said`` is the name of the parameter in the oracle.
+    """
+    found = []
+    for name, parameters, *alone in settings:
+        known = {said or parameter: value for parameter, value in parameters.items()}
+        measure, own = function, parameters
+        if isinstance(function, str):
+            measure, own = function.format(*parameters.values()), {}
+        fields = case | dict(*alone)
+        found.append(MetricCase(measure, of(oracle, **known), own, scorer_name=name, **fields))
+    return found
+
+
+def _each(parameter, values, name):
+    """Settings of one parameter, each named by its value."""
+    return [(name.format(value), {parameter: value}) for value in values]
 
 
 def _no_positive(y_true):
@@ -122,20 +130,19 @@ def smoothstep(u):
     return u * u * (3.0 - 2.0 * u)
 
 
-def _linear_rank(function, phi, ties="average", normalize="mean", shape=None, **case):
-    """A case of ``function``; ``shape`` is phi's oracle and that oracle's parameters."""
-    reference, own = shape
+def _linear_rank(function, phi, shape, ties="average", normalize="mean", **case):
+    """A case of ``function``; ``shape`` is phi's oracle with its parameters."""
 
     def undefined(y_true):
         if normalize == "mean":
             return _no_positive(y_true)
         if normalize == "minmax":
-            return _one_class(y_true) or linear_rank.is_constant(len(y_true), reference, **own)
+            return _one_class(y_true) or linear_rank.is_constant(len(y_true), shape)
         return False
 
     return MetricCase(
         function,
-        partial(linear_rank.statistic, phi=reference, ties=ties, normalize=normalize, **own),
+        partial(linear_rank.statistic, phi=shape, ties=ties, normalize=normalize),
         {**phi, **({"ties": ties} if ties != "average" else {}), "normalize": normalize},
         undefined=undefined,
         **case,
@@ -144,35 +151,27 @@ def _linear_rank(function, phi, ties="average", normalize="mean", shape=None, **
 
 # 0.5, 0.6 and 3/7 fall on a rank over n + 1 in lists of 1, 3 and 5, of 4, and of 6.
 PHIS = [
-    (metrics.Wilcoxon(), (linear_rank.wilcoxon, {})),
-    (metrics.LocalAUC(0), (linear_rank.local_auc, {"u0": 0})),
-    (metrics.LocalAUC(0.5), (linear_rank.local_auc, {"u0": 0.5})),
-    (metrics.LocalAUC(0.6), (linear_rank.local_auc, {"u0": 0.6})),
-    (metrics.LocalAUC(3 / 7), (linear_rank.local_auc, {"u0": 3 / 7})),
-    (metrics.LocalAUC(0.99), (linear_rank.local_auc, {"u0": 0.99})),
-    (metrics.Power(0.5), (linear_rank.power, {"p": 0.5})),
-    (metrics.Power(4), (linear_rank.power, {"p": 4})),
-    (metrics.TopDCG(1), (linear_rank.top_dcg, {"k": 1})),
-    (metrics.TopDCG(3), (linear_rank.top_dcg, {"k": 3})),
-    (metrics.TopDCG(50), (linear_rank.top_dcg, {"k": 50})),
-    (metrics.Exponential(1.0), (linear_rank.exponential, {"alpha": 1.0})),
-    (metrics.Exponential(20), (linear_rank.exponential, {"alpha": 20})),
-    (metrics.Cauchy(0.25), (linear_rank.cauchy, {"width": 0.25})),
-    (metrics.VanDerWaerden(), (linear_rank.van_der_waerden, {})),
-    (smoothstep, (linear_rank.of_share, {"function": smoothstep})),
+    (metrics.Wilcoxon(), linear_rank.wilcoxon),
+    *(
+        (metrics.LocalAUC(u0), partial(linear_rank.local_auc, u0=u0))
+        for u0 in (0, 0.5, 0.6, 3 / 7, 0.99)
+    ),
+    *((metrics.Power(p), partial(linear_rank.power, p=p)) for p in (0.5, 4)),
+    *((metrics.TopDCG(k), partial(linear_rank.top_dcg, k=k)) for k in (1, 3, 50)),
+    *((metrics.Exponential(a), partial(linear_rank.exponential, alpha=a)) for a in (1.0, 20)),
+    (metrics.Cauchy(0.25), partial(linear_rank.cauchy, width=0.25)),
+    (metrics.VanDerWaerden(), linear_rank.van_der_waerden),
+    (smoothstep, partial(linear_rank.of_share, function=smoothstep)),
 ]
 
 LINEAR_RANK = [
-    *(
-        _linear_rank(metrics.linear_rank_score, {"phi": name}, shape=(shape, {}))
-        for name, shape in (
-            ("wilcoxon", linear_rank.wilcoxon),
-            ("van_der_waerden", linear_rank.van_der_waerden),
-        )
+    _linear_rank(metrics.linear_rank_score, {"phi": "wilcoxon"}, linear_rank.wilcoxon),
+    _linear_rank(
+        metrics.linear_rank_score, {"phi": "van_der_waerden"}, linear_rank.van_der_waerden
     ),
     # Each phi by its largest and smallest sums, and in turn by the other ways.
     *(
-        _linear_rank(metrics.linear_rank_score, {"phi": phi}, ties, normalize, shape)
+        _linear_rank(metrics.linear_rank_score, {"phi": phi}, shape, ties, normalize)
         for i, (phi, shape) in enumerate(PHIS)
         for ties, normalize in (
             ("max" if i % 2 else "average", "minmax"),
@@ -183,69 +182,51 @@ LINEAR_RANK = [
     ),
     *(
         _linear_rank(
-            metrics.local_auc_score,
-            {"u0": u0},
+            function,
+            {parameter: value},
+            partial(oracle, **{parameter: value}),
             normalize=normalize,
-            shape=(linear_rank.local_auc, {"u0": u0}),
-            scorer_name=f"local_auc@{u0}" if (u0, normalize) == (0.6, "minmax") else None,
+            scorer_name=f"{name}@{value}" if normalize == "minmax" else None,
         )
-        for u0, normalize in ((0.6, "minmax"), (0.5, "mean"), (0.8, None))
-    ),
-    *(
-        _linear_rank(
-            metrics.p_norm_push_score,
-            {"p": p},
-            normalize=normalize,
-            shape=(linear_rank.power, {"p": p}),
-            scorer_name=f"pnorm@{p}" if normalize == "minmax" else None,
+        for function, oracle, parameter, name, values in (
+            (metrics.local_auc_score, linear_rank.local_auc, "u0", "local_auc", (0.6, 0.5, 0.8)),
+            (metrics.p_norm_push_score, linear_rank.power, "p", "pnorm", (4, 1, 2.5)),
         )
-        for p, normalize in ((4, "minmax"), (1, "mean"), (2.5, None))
+        for value, normalize in zip(values, ("minmax", "mean", None), strict=True)
     ),
     *_cases(
         metrics.bedroc_score,
         orders.bedroc,
-        "alpha",
-        (20.0, 160.9),
-        "bedroc@{:g}",
+        _each("alpha", (20.0, 160.9), "bedroc@{:g}"),
         undefined=_one_class,
     ),
     *_cases(
-        metrics.rie_score, orders.rie, "alpha", (20.0, 1.0), "rie@{:g}", undefined=_no_positive
+        metrics.rie_score,
+        orders.rie,
+        _each("alpha", (20.0, 1.0), "rie@{:g}"),
+        undefined=_no_positive,
     ),
 ]
 
 # --------------------------------------------------------------------------- below the ROC curve
 
-_PARTS = {
-    (("max_fpr", 0.3),): "partial_auc@fpr0.3",
-    (("min_tpr", 0.5),): "partial_auc@tpr0.5",
-    (("max_fpr", 0.7), ("min_tpr", 0.3)): "partial_auc@fpr0.7tpr0.3",
-}
+OF_TWO_CLASSES = {"undefined": _one_class, "weights": "relative"}
 
 # 0.3 and 0.7 cut tied blocks between two negatives and within one; 0.5 falls on a negative.
 PAIRS = [
-    MetricCase(
-        metrics.roc_auc_score,
-        _mean(orders.auc),
-        undefined=_one_class,
-        scorer_name="auc",
-        weights="relative",
-        two_dimensions=False,
+    *_cases(
+        metrics.roc_auc_score, orders.auc, [("auc", {})], two_dimensions=False, **OF_TWO_CLASSES
     ),
-    *(
-        MetricCase(
-            metrics.partial_auc_score,
-            partial(partial_auc.partial_auc, **parameters),
-            parameters,
-            undefined=_one_class,
-            weights="relative",
-            scorer_name=_PARTS.get(tuple(parameters.items())),
-        )
-        for parameters in (
-            {},
-            *map(dict, _PARTS),
+    *_cases(
+        metrics.partial_auc_score,
+        partial_auc.partial_auc,
+        [
+            (None, {}),
+            ("partial_auc@fpr0.3", {"max_fpr": 0.3}),
+            ("partial_auc@tpr0.5", {"min_tpr": 0.5}),
+            ("partial_auc@fpr0.7tpr0.3", {"max_fpr": 0.7, "min_tpr": 0.3}),
             *(
-                {"max_fpr": max_fpr, "min_tpr": min_tpr, "scale": scale}
+                (None, {"max_fpr": max_fpr, "min_tpr": min_tpr, "scale": scale})
                 for max_fpr, min_tpr, scale in (
                     (0.3, 0.0, "raw"),
                     (0.5, 0.0, "mcclish"),
@@ -256,173 +237,144 @@ PAIRS = [
                     (0.05, 0.9, "normalized"),
                 )
             ),
-        )
+        ],
+        partial,
+        **OF_TWO_CLASSES,
     ),
-    *(
-        MetricCase(
-            f"negative_height_loss@{p}",
-            partial(orders.p_norm_push, p=p),
-            undefined=_one_class,
-            scorer_name=f"neg_negative_height_loss@{p}",
-            weights="relative",
-        )
-        for p in (4, 2.5, inf)
+    *_cases(
+        "negative_height_loss@{}",
+        orders.p_norm_push,
+        _each("p", (4, 2.5, inf), "neg_negative_height_loss@{}"),
+        partial,
+        **OF_TWO_CLASSES,
     ),
-    MetricCase(
+    *_cases(
         "gini",
         lambda y_true, y_score: 2 * orders.expected(orders.auc, y_true, y_score) - 1,
-        undefined=_one_class,
-        scorer_name="gini",
-        weights="relative",
+        [("gini", {})],
+        partial,
+        **OF_TWO_CLASSES,
     ),
     *_cases(
         metrics.tpr_at_fpr_score,
         roc_points.tpr_at_fpr,
-        "max_fpr",
-        (0.3, 0.0, 0.5),
-        "tpr@fpr{:g}",
-        undefined=_one_class,
-        weights="relative",
+        _each("max_fpr", (0.3, 0.0, 0.5), "tpr@fpr{:g}"),
+        **OF_TWO_CLASSES,
     ),
     *_cases(
         metrics.fpr_at_tpr_loss,
         roc_points.fpr_at_tpr,
-        "min_tpr",
-        (0.6, 0.5, 1.0),
-        "neg_fpr@tpr{:g}",
-        undefined=_one_class,
-        weights="relative",
+        _each("min_tpr", (0.6, 0.5, 1.0), "neg_fpr@tpr{:g}"),
+        **OF_TWO_CLASSES,
     ),
-    *(
-        MetricCase(
-            metrics.kolmogorov_smirnov_score,
-            partial(roc_points.kolmogorov_smirnov, **parameters),
-            parameters,
-            undefined=_one_class,
-            scorer_name=None if parameters else "ks",
-            weights="relative",
-        )
-        for parameters in ({}, {"two_sided": True})
+    *_cases(
+        metrics.kolmogorov_smirnov_score,
+        roc_points.kolmogorov_smirnov,
+        [("ks", {}), (None, {"two_sided": True})],
+        partial,
+        **OF_TWO_CLASSES,
     ),
 ]
 
 # ------------------------------------------------------------------------------ top of the list
 
 TOP = [
-    *(
-        case
-        for function, oracle, name in (
-            (metrics.precision_at_top_score, orders.precision_at_top, "precision@top{}"),
-            (
-                metrics.smoothed_precision_at_top_score,
-                orders.smoothed_precision_at_top,
-                "smoothed_precision@top{}",
-            ),
-        )
-        for case in _cases(function, oracle, "tau", (0.2, 0.35, 0.5), name, weights="relative")
+    *_cases(
+        metrics.precision_at_top_score,
+        orders.precision_at_top,
+        _each("tau", (0.2, 0.35, 0.5), "precision@top{}"),
+        weights="relative",
     ),
-    *(
-        case
-        for function, oracle, values, name in (
-            ("enrichment@{:g}", orders.enrichment_factor, (0.2, 0.35, 0.5), "enrichment@{:g}"),
-            (metrics.lift_score, orders.lift, (0.2, 0.35, 0.01), "lift@{:g}"),
-        )
-        for case in _cases(
-            function,
-            oracle,
-            "tau",
-            values,
-            name,
-            said="fraction",
-            undefined=_no_positive,
-            weights="relative",
-        )
+    *_cases(
+        metrics.smoothed_precision_at_top_score,
+        orders.smoothed_precision_at_top,
+        _each("tau", (0.2, 0.35, 0.5), "smoothed_precision@top{}"),
+        weights="relative",
     ),
-    MetricCase(
-        metrics.positives_at_top_score, _mean(orders.positives_at_top), scorer_name="pos@top"
+    *_cases(
+        "enrichment@{:g}",
+        orders.enrichment_factor,
+        _each("tau", (0.2, 0.35, 0.5), "enrichment@{:g}"),
+        said="fraction",
+        undefined=_no_positive,
+        weights="relative",
     ),
-    MetricCase(
+    *_cases(
+        metrics.lift_score,
+        orders.lift,
+        _each("tau", (0.2, 0.35, 0.01), "lift@{:g}"),
+        said="fraction",
+        undefined=_no_positive,
+        weights="relative",
+    ),
+    *_cases(
         metrics.positives_at_top_score,
-        _mean(orders.positives_at_top, normalize=True),
-        {"normalize": True},
+        orders.positives_at_top,
+        [("pos@top", {}), (None, {"normalize": True}, {"undefined": _no_positive})],
+    ),
+    *_cases(
+        metrics.accuracy_at_top_loss,
+        orders.accuracy_at_top,
+        _each("tau", (0.2, 0.5), "neg_accuracy_loss@top{}"),
+        partial,
+        **OF_TWO_CLASSES,
+    ),
+    *_cases(
+        metrics.precision_at_k_score, orders.precision_at_k, _each("k", (3, 1, 20), "precision@{}")
+    ),
+    *_cases(
+        metrics.recall_at_k_score,
+        orders.recall_at_k,
+        _each("k", (3, 1, 20), "recall@{}"),
         undefined=_no_positive,
     ),
-    *(
-        MetricCase(
-            metrics.accuracy_at_top_loss,
-            partial(orders.accuracy_at_top, tau=tau),
-            {"tau": tau},
-            undefined=_one_class,
-            scorer_name=f"neg_accuracy_loss@top{tau}",
-            weights="relative",
-        )
-        for tau in (0.2, 0.5)
-    ),
-    *_cases(metrics.precision_at_k_score, orders.precision_at_k, "k", (3, 1, 20), "precision@{}"),
-    *(
-        case
-        for function, oracle, name in (
-            (metrics.recall_at_k_score, orders.recall_at_k, "recall@{}"),
-            (metrics.f1_at_k_score, orders.f1_at_k, "f1@{}"),
-        )
-        for case in _cases(function, oracle, "k", (3, 1, 20), name, undefined=_no_positive)
+    *_cases(
+        metrics.f1_at_k_score,
+        orders.f1_at_k,
+        _each("k", (3, 1, 20), "f1@{}"),
+        undefined=_no_positive,
     ),
     *_cases(
         metrics.success_at_k_score,
         orders.success,
-        "k",
-        (2, 3, 20),
-        "success@{}",
+        _each("k", (2, 3, 20), "success@{}"),
         undefined=_no_positive,
         weights="whole",
     ),
-    MetricCase(
+    *_cases(
         metrics.coverage_loss,
-        _mean(orders.coverage),
+        orders.coverage,
+        [("neg_coverage", {})],
         undefined=_no_positive,
         weights="whole",
-        scorer_name="neg_coverage",
     ),
-    MetricCase(
+    *_cases(
         metrics.r_precision_score,
-        _mean(orders.r_precision),
+        orders.r_precision,
+        [("r_precision", {})],
         undefined=_no_positive,
-        scorer_name="r_precision",
         weights="relative",
     ),
-    *(
-        MetricCase(
-            metrics.average_precision_score,
-            _mean(orders.average_precision, **parameters),
-            parameters,
-            undefined=_no_positive,
-            scorer_name=name,
-            weights="whole",
-            two_dimensions=False,
-        )
-        for name, parameters in (
+    *_cases(
+        metrics.average_precision_score,
+        orders.average_precision,
+        [
             ("ap", {}),
             ("ap@2", {"k": 2}),
             (None, {"k": 3, "normalize": "reachable"}),
             (None, {"k": 3, "normalize": "found"}),
             (None, {"normalize": "found"}),
-        )
+        ],
+        undefined=_no_positive,
+        weights="whole",
+        two_dimensions=False,
     ),
-    *(
-        MetricCase(
-            metrics.reciprocal_rank_score,
-            _mean(orders.reciprocal_rank, **parameters),
-            parameters,
-            undefined=_no_positive,
-            scorer_name=name,
-            weights="none",
-        )
-        for name, parameters in (
-            ("rr", {}),
-            ("rr@2", {"k": 2}),
-            (None, {"k": 1}),
-            (None, {"k": 20}),
-        )
+    *_cases(
+        metrics.reciprocal_rank_score,
+        orders.reciprocal_rank,
+        [("rr", {}), ("rr@2", {"k": 2}), (None, {"k": 1}), (None, {"k": 20})],
+        undefined=_no_positive,
+        weights="none",
     ),
 ]
 
@@ -449,66 +401,61 @@ def root(grade):
     return np.sqrt(grade)
 
 
+def _dcg(labels, gain="exponential", **parameters):
+    return orders.dcg(labels, gain=gain or "exponential", **parameters)
+
+
+GRADES, AMOUNTS = {"grades": (0, 1, 2, 4)}, {"grades": (-2, 0, 1, 3)}
+FLAT = {"two_dimensions": False}
+
 GRADED = [
-    *(
-        MetricCase(
-            metrics.dcg_score,
-            _mean(orders.dcg, **{**parameters, "gain": parameters.get("gain") or "exponential"}),
-            parameters,
-            grades=(0, 1, 2, 4),
-            scorer_name=name,
-            two_dimensions="gain" in parameters and parameters["gain"] is not None,
-        )
-        for name, parameters in (
-            ("dcg", {}),
-            ("dcg@3", {"k": 3}),
-            (None, {"k": 1, "gain": None}),
+    *_cases(
+        metrics.dcg_score,
+        _dcg,
+        [
+            ("dcg", {}, FLAT),
+            ("dcg@3", {"k": 3}, FLAT),
+            (None, {"k": 1, "gain": None}, FLAT),
             (None, {"k": 20, "gain": "exponential"}),
             (None, {"gain": "linear", "log_base": 10.0}),
             (None, {"gain": root, "log_base": 1.5}),
-        )
+        ],
+        **GRADES,
     ),
-    *(
-        MetricCase(
-            metrics.ndcg_score,
-            _mean(orders.ndcg, **parameters),
-            parameters,
-            grades=(0, 1, 2, 4),
-            undefined=_no_positive,
-            scorer_name=name,
-            two_dimensions="gain" in parameters,
-        )
-        for name, parameters in (
-            ("ndcg", {}),
-            ("ndcg@2", {"k": 2}),
+    *_cases(
+        metrics.ndcg_score,
+        orders.ndcg,
+        [
+            ("ndcg", {}, FLAT),
+            ("ndcg@2", {"k": 2}, FLAT),
             (None, {"k": 1, "gain": "exponential"}),
             (None, {"k": 20, "gain": "linear"}),
             (None, {"k": 3, "gain": root, "log_base": 10.0}),
-        )
+        ],
+        undefined=_no_positive,
+        **GRADES,
     ),
-    *_cases("profit@{}", orders.profit, "k", (1, 3, 50), grades=(-2, 0, 1, 3)),
+    *_cases("profit@{}", orders.profit, _each("k", (1, 3, 50), "profit@{}"), **AMOUNTS),
     *_cases(
         "value_recall@{}",
         orders.value_recall,
-        "k",
-        (1, 3),
+        _each("k", (1, 3), "value_recall@{}"),
         grades=(1, -2, 0, 3),
         undefined=_no_gain,
     ),
     *_cases(
         "profit@top{}",
         orders.precision_at_top,
-        "tau",
-        (0.3, 0.5),
-        grades=(-2, 0, 1, 3),
+        _each("tau", (0.3, 0.5), "profit@top{}"),
         weights="relative",
+        **AMOUNTS,
     ),
     *(
         MetricCase(
             metrics.positional_score,
             _mean(orders.positional, gain=gain, discount=oracle, k=k),
             {"gain": gain, "discount": discount, "k": k},
-            grades=(0, 1, 2, 4),
+            **GRADES,
         )
         for gain, discount, oracle, k in (
             ("exponential", "logarithmic", logarithmic, None),
@@ -520,63 +467,47 @@ GRADED = [
             ("linear", reciprocal, reciprocal, 20),
         )
     ),
-    *(
-        MetricCase(
-            metrics.expected_reciprocal_rank_score,
-            _mean(orders.expected_reciprocal_rank, **parameters),
-            parameters,
-            grades=grades,
-            scorer_name=name,
-            weights="none",
-        )
-        for name, grades, parameters in (
-            (None, (0, 1, 2, 4), {"max_grade": 4}),
-            (None, (0, 1, 2, 4), {"max_grade": 4.5, "k": 2}),
-            (None, (0, 0.5, 3), {"max_grade": 60, "k": 20}),
+    *_cases(
+        metrics.expected_reciprocal_rank_score,
+        orders.expected_reciprocal_rank,
+        [
+            (None, {"max_grade": 4}, GRADES),
+            (None, {"max_grade": 4.5, "k": 2}, GRADES),
+            (None, {"max_grade": 60, "k": 20}, {"grades": (0, 0.5, 3)}),
             # With the highest grade of these labels, which is what the name takes.
-            ("err", (0, 1), {"max_grade": 1}),
-            ("err@3", (0, 1), {"max_grade": 1, "k": 3}),
-        )
+            ("err", {"max_grade": 1}),
+            ("err@3", {"max_grade": 1, "k": 3}),
+        ],
+        weights="none",
     ),
-    *(
-        MetricCase(
-            metrics.rank_biased_precision_score,
-            _mean(orders.rank_biased_precision, **parameters),
-            parameters,
-            grades=grades,
-            scorer_name=name,
-            weights="none",
-        )
-        for name, grades, parameters in (
-            (None, (0, 1, 2, 4), {"max_grade": 4}),
-            (None, (0, 1, 2, 4), {"max_grade": 5, "persistence": 0.95, "k": 2}),
-            ("rbp@0.3", (0, 1), {"max_grade": 1, "persistence": 0.3}),
-        )
+    *_cases(
+        metrics.rank_biased_precision_score,
+        orders.rank_biased_precision,
+        [
+            (None, {"max_grade": 4}, GRADES),
+            (None, {"max_grade": 5, "persistence": 0.95, "k": 2}, GRADES),
+            ("rbp@0.3", {"max_grade": 1, "persistence": 0.3}),
+        ],
+        weights="none",
     ),
-    MetricCase(
+    *_cases(
         metrics.spearman_score,
         orders.spearman,
-        grades=(-2, 0, 1, 3),
+        [("spearman", {})],
+        partial,
         undefined=_one_class,
         weights="whole",
-        scorer_name="spearman",
+        **AMOUNTS,
     ),
-    MetricCase(
+    *_cases(
         metrics.tau_b_score,
         rank_correlation.tau_b,
-        grades=(-2, 0, 1, 3),
-        undefined=_one_class,
-        weights="relative",
-        scorer_name="tau_b",
+        [("tau_b", {})],
+        partial,
+        **AMOUNTS,
+        **OF_TWO_CLASSES,
     ),
-    MetricCase(
-        "top1",
-        _mean(orders.top_1),
-        grades=(-2, 0, 1, 3),
-        undefined=_one_class,
-        weights="relative",
-        scorer_name="top1",
-    ),
+    *_cases("top1", orders.top_1, [("top1", {})], **AMOUNTS, **OF_TWO_CLASSES),
 ]
 
 METRICS = [*LINEAR_RANK, *PAIRS, *TOP, *GRADED]

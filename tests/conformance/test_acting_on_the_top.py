@@ -66,24 +66,16 @@ def test_predict_flags_the_share_of_new_rows_that_is_meant(ranker, n, d):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("ranker", "d", "largest"),
-    [
-        # Mean and deviation do not bring these heavy tails to one scale (.55, by medians .24).
-        (PNormPushRanker(16, C=100.0, kernel="rbf"), 2, 0.2),
-    ],
-    ids=["heavy tails"],
-)
-def test_fits_to_folds_are_brought_to_one_scale(ranker, d, largest):
-    errors = []
+def test_fits_to_folds_are_brought_to_one_scale():
+    # Mean and deviation do not bring these heavy tails to one scale (.55, by medians .24).
+    ranker, errors = PNormPushRanker(16, C=100.0, kernel="rbf"), []
     for seed in range(12):
-        rng = np.random.default_rng([seed, d])
-        X = rng.normal(size=(3300, d))
-        y = X @ rng.normal(size=d) / np.sqrt(d) + rng.normal(size=len(X)) > 0.8
-        fitted = clone(ranker).fit(X[:300], y[:300])
-        meant = getattr(ranker, "tau", y[:300].mean())
-        errors.append(np.log(fitted.predict(X[300:]).mean() / meant))
-    assert np.mean(np.abs(errors)) < largest, np.round(errors, 2)
+        rng = np.random.default_rng([seed, 2])
+        X = rng.normal(size=(3300, 2))
+        y = X @ rng.normal(size=2) / np.sqrt(2) + rng.normal(size=len(X)) > 0.8
+        flagged = clone(ranker).fit(X[:300], y[:300]).predict(X[300:])
+        errors.append(np.log(flagged.mean() / y[:300].mean()))
+    assert np.mean(np.abs(errors)) < 0.2, np.round(errors, 2)
 
 
 def test_a_threshold_that_is_a_guess_is_announced():
@@ -212,16 +204,9 @@ def test_the_threshold_is_that_of_repeated_rows_in_any_order(n_values):
     )
 
 
-@pytest.mark.parametrize(
-    "ranker",
-    [
-        AccuracyAtTopRanker(tau=0.2, kernel="rbf"),
-    ],
-    ids=str,
-)
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.5, 0.05])
-def test_values_that_recur_in_new_rows(ranker, noise):
+def test_values_that_recur_in_new_rows(noise):
     # Six flags: 64 different rows, most or few of them of both classes.
     ratios = []
     for seed in range(6):
@@ -230,7 +215,8 @@ def test_values_that_recur_in_new_rows(ranker, noise):
         utility = X @ rng.normal(size=6) + noise * rng.normal(size=6600)
         y = utility > np.quantile(utility, 0.75)
         weight = rng.uniform(0.5, 1.5, 600)
-        fitted = clone(ranker).fit(X[:600], y[:600], sample_weight=weight)
+        ranker = AccuracyAtTopRanker(tau=0.2, kernel="rbf")
+        fitted = ranker.fit(X[:600], y[:600], sample_weight=weight)
         ratios.append(fitted.predict(X[600:]).mean() / 0.2)
     # Folds that leave out all copies of a row gave .69 to 1.57.
     assert np.all(np.abs(np.log(ratios)) < 0.3), ratios

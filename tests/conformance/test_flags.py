@@ -6,6 +6,7 @@
 import importlib
 import inspect
 import warnings
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +27,8 @@ from sklearn_rank import (
     preprocessing,
 )
 
+from .test_inputs import OTHERS
+
 WRONG = ["False", 1, np.array([True, False])]
 
 # What a search or a comparison found: fields of records, which users read and do not pass.
@@ -42,31 +45,17 @@ LISTS = metrics.get_measure("ndcg").lists(y, X[:, 0], qid=qid)
 
 def of_metric(function):
     """A call of a metric function on one list, for its flags."""
-    needed = {
-        "k": 2,
-        "tau": 0.5,
-        "u0": 0.5,
-        "p": 2.0,
-        "alpha": 2.0,
-        "max_fpr": 0.5,
-        "min_tpr": 0.5,
-        "fpr": 0.5,
-        "tpr": 0.5,
-        "persistence": 0.5,
-        "phi": metrics.Wilcoxon(),
-        "weights": np.ones(40),
-        "gain": "linear",
-        "discount": "logarithmic",
-    }
-    parameters = inspect.signature(function).parameters
-    given = {
-        name: needed[name]
-        for name, one in parameters.items()
-        if one.default is inspect.Parameter.empty
-        and name in needed
-        and one.kind is inspect.Parameter.KEYWORD_ONLY
-    }
-    return lambda **flag: function(y, X[:, 0], **given, **flag)
+    known = OTHERS | {"alpha": 2.0, "persistence": 0.5, "weights": np.ones(40)}
+    return partial(
+        function,
+        y,
+        X[:, 0],
+        **{
+            name: known[name]
+            for name, one in inspect.signature(function).parameters.items()
+            if one.default is inspect.Parameter.empty and one.kind is one.KEYWORD_ONLY
+        },
+    )
 
 
 def of_estimator(kind):
@@ -81,44 +70,37 @@ def of_estimator(kind):
 
 
 MARGINS = {"radius": 9.0, "norm": 1.0, "rho": 1.0}
+NDCG, BAND = metrics.get_measure("ndcg"), inference.roc_band(y, PROB)
+FITS = [LogisticRegression(), LogisticRegression(C=0.1)]
 CALLS = {
-    bounds.accuracy_at_top_margin_bound: lambda **flag: bounds.accuracy_at_top_margin_bound(
-        [0.5], [0.5], 0.1, **MARGINS, **flag
-    ),
-    bounds.auc_margin_bound: lambda **flag: bounds.auc_margin_bound(
-        [0.5], [0.5], 0.1, **MARGINS, **flag
-    ),
     datasets.load_letor: lambda **flag: datasets.load_letor(BytesIO(b"1 qid:1 1:2\n"), **flag),
     datasets.letor_to_parquet: lambda **flag: as_parquet(b"1 qid:1 1:2\n", **flag),
-    datasets.join_qrels: lambda **flag: datasets.join_qrels(
-        datasets.load_trec_run({"q": {"d": 1.0}}), datasets.load_qrels({"q": {"d": 1}}), **flag
-    ),
-    datasets.make_bipartite_ranking: lambda **flag: datasets.make_bipartite_ranking(4, **flag),
-    datasets.make_label_ranking: lambda **flag: datasets.make_label_ranking(4, **flag),
-    datasets.make_subset_ranking: lambda **flag: datasets.make_subset_ranking(4, **flag),
-    metrics.Measure.of_lists: lambda **flag: metrics.get_measure("ndcg").of_lists(LISTS, **flag),
-    metrics.Measure.__call__: lambda **flag: metrics.get_measure("ndcg")(
-        y, X[:, 0], qid=qid, **flag
-    ),
-    metrics.Measure.influence: lambda **flag: metrics.get_measure("auc").influence(
-        y > 0, X[:, 0], **flag
-    ),
-    metrics.get_scorer: lambda **flag: metrics.get_scorer("ndcg", **flag),
-    metrics.net_benefit: lambda **flag: metrics.net_benefit(y, PROB, threshold=0.5, **flag),
-    metrics.make_measure: lambda **flag: metrics.make_measure(lambda y, s: 0.0, **flag),
-    preprocessing.label_grades: lambda **flag: preprocessing.label_grades(["a>b"], **flag),
-    model_selection.cross_val_compare: lambda **flag: model_selection.cross_val_compare(
-        [LogisticRegression(), LogisticRegression(C=0.1)], X, y > 0, measure="auc", **flag
-    ),
-    model_selection.cross_val_interval: lambda **flag: model_selection.cross_val_interval(
-        LogisticRegression(), X, y > 0, measure="auc", **flag
-    ),
-    plotting.CurveDisplay.from_result: lambda **flag: plotting.CurveDisplay.from_result(
-        inference.roc_band(y, PROB), **flag
-    ),
-    plotting.CurveDisplay.plot: lambda **flag: plotting.CurveDisplay(
-        {"model": inference.roc_band(y, PROB)}
-    ).plot(**flag),
+    metrics.Measure.of_lists: partial(NDCG.of_lists, LISTS),
+    metrics.Measure.__call__: partial(NDCG, y, X[:, 0], qid=qid),
+    metrics.Measure.influence: partial(metrics.get_measure("auc").influence, y > 0, X[:, 0]),
+    plotting.CurveDisplay.from_result: partial(plotting.CurveDisplay.from_result, BAND),
+    plotting.CurveDisplay.plot: plotting.CurveDisplay({"model": BAND}).plot,
+}
+CALLS |= {
+    call.func: call
+    for call in (
+        partial(bounds.accuracy_at_top_margin_bound, [0.5], [0.5], 0.1, **MARGINS),
+        partial(bounds.auc_margin_bound, [0.5], [0.5], 0.1, **MARGINS),
+        partial(
+            datasets.join_qrels,
+            datasets.load_trec_run({"q": {"d": 1.0}}),
+            datasets.load_qrels({"q": {"d": 1}}),
+        ),
+        partial(datasets.make_bipartite_ranking, 4),
+        partial(datasets.make_label_ranking, 4),
+        partial(datasets.make_subset_ranking, 4),
+        partial(metrics.get_scorer, "ndcg"),
+        partial(metrics.net_benefit, y, PROB, threshold=0.5),
+        partial(metrics.make_measure, lambda y, s: 0.0),
+        partial(preprocessing.label_grades, ["a>b"]),
+        partial(model_selection.cross_val_compare, FITS, X, y > 0, measure="auc"),
+        partial(model_selection.cross_val_interval, FITS[0], X, y > 0, measure="auc"),
+    )
 }
 
 

@@ -1,5 +1,7 @@
 """What ids are called changes no result: folds and draws depend on the order of appearance."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,12 +45,12 @@ def fitted(ranker):
     return lambda ids: clone(ranker).fit(X, GRADE, qid=ids).rank(X, qid=ids)
 
 
-def of_scores(function, measure, **options):
-    def value(ids):
-        found = function(measure, GRADE, SCORES, qid=ids, random_state=0, **options)
-        return repr(found)
+def printed(function, *given, ids_are="qid", **options):
+    return lambda ids: repr(function(*given, **{ids_are: ids}, random_state=0, **options))
 
-    return value
+
+def folds(splitter):
+    return lambda ids: [test.tolist() for _, test in splitter.split(X, GRADE, ids)]
 
 
 CASES = {
@@ -62,58 +64,31 @@ CASES = {
             random_state=0,
         )
     ),
-    "QueryKFold": lambda ids: [
-        test.tolist() for _, test in QueryKFold(random_state=0).split(X, GRADE, ids)
-    ],
-    "QueryKFold, consecutive": lambda ids: [
-        test.tolist() for _, test in QueryKFold(shuffle=False).split(X, GRADE, ids)
-    ],
+    "QueryKFold": folds(QueryKFold(random_state=0)),
+    "QueryKFold, consecutive": folds(QueryKFold(shuffle=False)),
     "query_train_test_split": lambda ids: query_train_test_split(
         np.arange(len(QUERY)), qid=ids, random_state=0
     )[1].tolist(),
-    "bootstrap": lambda ids: repr(
-        metric_interval("ndcg", GRADE, SCORES["a"], qid=ids, method="bootstrap", random_state=0)
+    "bootstrap": printed(
+        metric_interval, "ndcg", GRADE, SCORES["a"], method="bootstrap", n_resamples=999
     ),
-    "randomization": of_scores(compare, "ndcg@3", method="randomization"),
-    "pilot": lambda ids: repr(
-        sample_size("ndcg", width=0.05, pilot=(GRADE, SCORES["a"]), qid=ids, random_state=0)
+    "randomization": printed(compare, "ndcg@3", GRADE, SCORES, method="randomization"),
+    "pilot": printed(sample_size, "ndcg", width=0.05, pilot=(GRADE, SCORES["a"])),
+    "swap": printed(compare, "auc", POSITIVE, SCORES, ids_are="groups", method="swap"),
+    "bootstrap of groups": printed(
+        partial(metric_interval, qid=QUERY, method="bootstrap", n_resamples=99),
+        *("ndcg", GRADE, SCORES["a"]),
+        ids_are="groups",
     ),
-    "swap": lambda ids: repr(
-        compare(
-            "auc",
-            POSITIVE,
-            {"a": SCORES["a"], "b": SCORES["b"]},
-            groups=ids,
-            random_state=0,
-            method="swap",
-        )
+    "cross_val_interval": printed(
+        cross_val_interval, OrderPreservingRanker(), X, GRADE, measure="ndcg", cv=3
     ),
-    "bootstrap of groups": lambda ids: repr(
-        metric_interval(
-            "ndcg",
-            GRADE,
-            SCORES["a"],
-            qid=QUERY,
-            groups=ids,
-            method="bootstrap",
-            n_resamples=99,
-            random_state=0,
-        )
+    "cross_val_interval of groups": printed(
+        partial(cross_val_interval, LogisticRegression(), X, POSITIVE, measure="auc", cv=3),
+        ids_are="groups",
     ),
-    "cross_val_interval": lambda ids: repr(
-        cross_val_interval(
-            OrderPreservingRanker(), X, GRADE, measure="ndcg", qid=ids, cv=3, random_state=0
-        )
-    ),
-    "cross_val_interval of groups": lambda ids: repr(
-        cross_val_interval(
-            LogisticRegression(), X, POSITIVE, measure="auc", groups=ids, cv=3, random_state=0
-        )
-    ),
-    "cross_val_compare": lambda ids: repr(
-        cross_val_compare(
-            {"a": Ridge(), "b": Ridge(1e4)}, X, GRADE, measure="ndcg", qid=ids, random_state=0
-        )
+    "cross_val_compare": printed(
+        cross_val_compare, {"a": Ridge(), "b": Ridge(1e4)}, X, GRADE, measure="ndcg"
     ),
     "BoundSearchCV": lambda ids: (
         BoundSearchCV(Ridge(), {"alpha": [1.0, 1e4]}, measure="ndcg", random_state=0)

@@ -3,7 +3,6 @@
 A score-generating function is here a function of the ascending rank (n = top) and of n.
 """
 
-from functools import partial
 from math import atan, exp, log2
 from statistics import NormalDist
 
@@ -61,9 +60,7 @@ def on_one_order(labels, phi, normalize="mean"):
     return _normalized(total, n, sum(labels), phi, normalize)
 
 
-def statistic(y_true, y_score, phi, ties="average", normalize="mean", **parameters):
-    """The statistic; ``parameters`` are those of ``phi``."""
-    phi = partial(phi, **parameters)
+def statistic(y_true, y_score, phi, ties="average", normalize="mean"):
     if ties == "average":
         return expected(on_one_order, y_true, y_score, phi=phi, normalize=normalize)
     n = len(y_score)
@@ -76,5 +73,5 @@ def statistic(y_true, y_score, phi, ties="average", normalize="mean", **paramete
     return _normalized(total, n, sum(y_true), phi, normalize)
 
 
-def is_constant(n, phi, **parameters):
-    return len({phi(rank, n, **parameters) for rank in range(1, n + 1)}) == 1
+def is_constant(n, phi):
+    return len({phi(rank, n) for rank in range(1, n + 1)}) == 1

@@ -45,12 +45,3 @@ def reciprocal_rank(column, qid, i):
     above = sum(v > column[i] for v in mine)
     tied = sum(v == column[i] for v in mine)
     return 1 / (60 + above + (tied + 1) / 2)
-
-
-def squared_distance(values, target, qid, weights):
-    """Mean over queries of the mean over their rows of (sum of weighted values - target)^2."""
-    of_query = {}
-    for row, wanted, query in zip(values, target, qid, strict=True):
-        mean = sum(w * v for w, v in zip(weights, row, strict=True))
-        of_query.setdefault(query, []).append((mean - wanted) ** 2)
-    return sum(sum(v) / len(v) for v in of_query.values()) / len(of_query)

@@ -10,16 +10,6 @@ from scipy.optimize import brentq
 from scipy.stats import beta
 
 
-def mean_value(y_true, y_score, phi):
-    """Mean over the positives of phi(R / (n + 1)), tied items sharing that of their ranks."""
-    n = len(y_score)
-    total = 0.0
-    for label, score in zip(y_true, y_score, strict=True):
-        if label:
-            total += tied_mean(y_score, score, phi, n)
-    return total / sum(y_true)
-
-
 def tied_mean(y_score, score, phi, n):
     below = sum(other < score for other in y_score)
     tied = sum(other == score for other in y_score)
