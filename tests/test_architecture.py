@@ -212,7 +212,7 @@ def test_measures_and_their_inference_need_no_compiler_and_no_plots(tmp_path):
         "from sklearn_rank.inference import compare, metric_interval\n"
         "from sklearn_rank.metrics import get_measure, get_measure_names\n"
         "from sklearn_rank._command import main\n"
-        "y, s = np.random.default_rng(0).integers(0, 2, (2, 5000)); q = np.arange(5000) // 50\n"
+        "y, s = np.random.default_rng(0).integers(0, 2, (2, 1000)); q = np.arange(1000) // 50\n"
         "for name in get_measure_names():\n"
         "    assert np.isfinite(get_measure(name)(y, s + y, qid=q)), name\n"
         "    if get_measure(name).laws: metric_interval(name, y, s + y)\n"

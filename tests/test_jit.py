@@ -274,6 +274,7 @@ def test_a_full_disk_is_one_warning(tmp_path):
     assert str(tmp_path) in messages
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_fork_waits_for_the_compiler(tmp_path):
     (tmp_path / "kernels.py").write_text(KERNELS)

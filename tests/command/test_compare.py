@@ -58,7 +58,7 @@ def check_comparison(found, expected):
             {"margin": 0.05, "alternative": "equivalent", "level": 0.9},
         ),
         (("--alternative", "greater"), {"alternative": "greater"}),
-        (("--method", "swap"), {"method": "swap"}),
+        pytest.param(("--method", "swap"), {"method": "swap"}, marks=pytest.mark.slow),
     ],
     ids=lambda given: "-".join(given) if isinstance(given, tuple) else None,
 )

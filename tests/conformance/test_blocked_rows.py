@@ -9,11 +9,16 @@ from sklearn.base import clone
 
 from tests.catalogue import BIPARTITE_RANKERS, LABEL_RANKERS, META_RANKERS, QUERY_RANKERS
 
+from .test_estimators import FOR_CHECKS
+
 da = pytest.importorskip("dask.array")
 
 EVERY = [*META_RANKERS, *BIPARTITE_RANKERS, *QUERY_RANKERS, *LABEL_RANKERS]
-# One of each class, the first of the catalogue.
-RANKERS = {type(ranker).__name__: ranker for ranker in reversed(EVERY)}
+# One of each class, the first of the catalogue, with members that are fitted fast.
+RANKERS = {
+    name: clone(ranker).set_params(**FOR_CHECKS.get(name, {}))
+    for name, ranker in {type(one).__name__: one for one in reversed(EVERY)}.items()
+}
 BLOCK_BY_BLOCK = {
     "OrderPreservingRanker",
     "PNormPushRanker",

@@ -33,7 +33,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_rank
-from sklearn_rank import OrderPreservingRanker
+from sklearn_rank import OrderPreservingRanker, PNormPushRanker
 from sklearn_rank.exceptions import (
     ContinuousLabelWarning,
     PositiveClassWarning,
@@ -105,8 +105,15 @@ every_ranker = pytest.mark.parametrize(
         for one in BIPARTITE_RANKERS
     ],
 )
-every_class = pytest.mark.parametrize(
-    "ranker", BIPARTITE_CLASSES, ids=list(map(repr, BIPARTITE_CLASSES))
+every_class = pytest.mark.parametrize("ranker", BIPARTITE_CLASSES, ids=repr)
+# What the base class does alone: quick for one class.
+classes_of_a_base = pytest.mark.parametrize(
+    "ranker",
+    [
+        pytest.param(one, marks=[] if isinstance(one, PNormPushRanker) else pytest.mark.slow)
+        for one in BIPARTITE_CLASSES
+    ],
+    ids=repr,
 )
 # One estimator of each base class is checked in the quick tests.
 QUICKLY_CHECKED = {
@@ -115,7 +122,6 @@ QUICKLY_CHECKED = {
     "OrderPreservingRanker",
     "PNormPushRanker",
     "QueryNormalizer",
-    "RankEnsembleClassifier",
 }
 
 
@@ -319,7 +325,7 @@ def test_the_first_class_as_the_positive_one_is_the_mirrored_problem(ranker):
     np.testing.assert_array_equal(read.predict(X), fitted.predict(X))
 
 
-@every_class
+@classes_of_a_base
 def test_scikit_learns_tools_on_a_first_class_that_is_positive(ranker):
     X, y = data(60)
     named = np.array(["fraud", "ok"])[y]
@@ -362,7 +368,7 @@ def test_scikit_learns_tools_on_a_first_class_that_is_positive(ranker):
         StackingClassifier([("ranker", told)], LogisticRegression(), cv=2).fit(X, named)
 
 
-@every_class
+@classes_of_a_base
 def test_searches_count_the_positive_class_of_a_ranker_in_a_pipeline(ranker):
     X, y = data(60)
     named = np.array(["fraud", "ok"])[y]

@@ -100,7 +100,9 @@ CASES = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.filterwarnings("ignore::sklearn_rank.exceptions.QueryOverlapWarning")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(one, marks=[pytest.mark.slow] * (one == "swap")) for one in CASES]
+)
 def test_names_of_ids_do_not_count(case):
     with sklearn.config_context(enable_metadata_routing=True):
         expected = CASES[case](IDS["integers"])
