@@ -135,31 +135,6 @@ def test_an_import_compiles_nothing():
     assert run("import sklearn_rank, sys; print('numba' in sys.modules)").strip() == "False"
 
 
-WITHOUT_NUMBA = """
-import sys, warnings
-sys.modules["numba"] = None
-warnings.simplefilter("error")
-import numpy as np
-import scipy.sparse as sp
-from sklearn_rank import AccuracyAtTopRanker
-from sklearn_rank import _optional
-from sklearn_rank._solvers import _pivots
-_optional.BREAK_EVEN = _pivots.MOST_DENSE_ENTRIES = 0
-X = np.random.default_rng(0).normal(size=(70, 3))
-y = X[:, 0] > 0.3
-for rows in (X, sp.csr_array(X)):
-    for params in ({}, {"kernel": "rbf"}, {"selection": "refine"}, {"n_jobs": 2}):
-        if not (sp.issparse(rows) and "kernel" in params):
-            assert AccuracyAtTopRanker(tau=0.2, **params).fit(rows, y).converged_
-print("done")
-"""
-
-
-@pytest.mark.slow
-def test_accuracy_at_the_top_needs_no_numba():
-    assert run(WITHOUT_NUMBA).strip() == "done"
-
-
 SMALL_FITS = """
 import sys, warnings
 from inspect import signature

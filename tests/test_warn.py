@@ -48,14 +48,11 @@ CALLS = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_once_a_call(name):
-    action = "always"
-    n_times = 2
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter(action)
-        for _ in range(n_times):
-            warnings.simplefilter(action)  # so that Python's own registry is forgotten
+        for _ in range(2):
+            warnings.simplefilter("always")  # so that Python's own registry is forgotten
             CALLS[name]()
-    assert [one.category for one in caught] == [UndefinedMetricWarning] * n_times
+    assert [one.category for one in caught] == [UndefinedMetricWarning] * 2
     assert {one.filename for one in caught} == {__file__}
 
 

@@ -1,7 +1,5 @@
 """What holds for every ranker of labels: forms of orders, rows, weights, columns, and tools."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,10 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
 from sklearn_rank.exceptions import ContinuousLabelWarning
@@ -80,21 +75,6 @@ def test_predict_rank_and_score(ranker):
     np.testing.assert_array_equal(fitted.labels_, np.arange(4))
     assert (fitted.n_labels_, fitted.n_features_in_) == (4, 3)
     assert fitted.target_type_ == "utilities"
-
-
-@every_class
-def test_an_unfitted_one_says_so(ranker):
-    with pytest.raises(NotFittedError):
-        clone(ranker).predict(data()[0])
-
-
-@every_class
-def test_pickle_and_clone(ranker):
-    X, y = data()
-    fitted = of_utilities(ranker).fit(X, y)
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
-    np.testing.assert_array_equal(clone(fitted).fit(X, y).predict(X), fitted.predict(X))
 
 
 # ------------------------------------------------------------------------- rows, weights, labels
@@ -189,16 +169,6 @@ def test_sparse_rows_are_as_dense_ones(ranker):
 
 
 @every_ranker
-def test_a_subset_of_rows_scores_the_same(ranker):
-    X, y = data()
-    fitted = of_utilities(ranker).fit(X, y)
-    scores = fitted.predict(X)
-    np.testing.assert_allclose(fitted.predict(X[::3]), scores[::3], rtol=0, atol=1e-10)
-    np.testing.assert_allclose(fitted.predict(X[::-1])[::-1], scores, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(fitted.predict(X[:1]), scores[:1], rtol=0, atol=1e-10)
-
-
-@every_ranker
 def test_classes_and_indicators(ranker):
     X, y = data()
     top = np.argmax(y, axis=1)
@@ -209,13 +179,6 @@ def test_classes_and_indicators(ranker):
     assert of_classes.target_type_ == "classes"
     near(strict(ranker).fit(X, indicator).predict(X), of_classes.predict(X))
     near(strict(ranker).fit(X, sp.csr_array(indicator)).predict(X), of_classes.predict(X))
-
-
-@every_ranker
-def test_ties(ranker):
-    X, y = data()
-    tied = np.maximum(y, 2.0)
-    assert np.isfinite(of_utilities(ranker).fit(X, tied).predict(X)).all()
 
 
 # ------------------------------------------------------------------------------------ bad input
@@ -300,14 +263,6 @@ def test_real_numbers_as_classes_warn(ranker):
 
 
 # ---------------------------------------------------------------------------------------- tools
-
-
-@every_class
-def test_in_a_pipeline_and_cross_validated(ranker):
-    X, y = data()
-    pipeline = make_pipeline(StandardScaler(), of_utilities(ranker))
-    assert np.isfinite(cross_val_score(pipeline, X, y, cv=3, error_score="raise")).all()
-    assert cross_val_predict(pipeline, X, y, cv=3).shape == y.shape
 
 
 @every_class

@@ -12,24 +12,6 @@ from fractions import Fraction
 import cvxpy as cp
 import numpy as np
 
-__all__ = [
-    "average_direction",
-    "best_multiple",
-    "closest_candidates",
-    "kernel_objective",
-    "pair_members",
-    "pairs_objective",
-    "problem_one",
-    "problem_two",
-    "quantile",
-    "repeated",
-    "row_costs",
-    "scores_for_quantile",
-    "solve_dual",
-    "solve_primal",
-    "top_count",
-]
-
 
 def repeated(X, y, weight):
     """Write every row as often as its weight says."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["auc", "fold_mean_auc", "fold_mean_queries", "score_limits"]
-
 
 def above(a, b):
     """1 if a is above b, 1/2 if they are tied."""

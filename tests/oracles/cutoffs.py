@@ -3,8 +3,6 @@
 from fractions import Fraction
 from math import comb
 
-__all__ = ["at_least", "precision_sequence", "rate_cutoffs", "value_sequence"]
-
 
 def at_least(hits, n, share):
     """Probability of at least so many hits of n."""

@@ -11,8 +11,6 @@ from itertools import combinations
 import cvxpy as cp
 import numpy as np
 
-__all__ = ["cones", "global_minimum", "minimum_over_cone", "quantile", "value"]
-
 
 def quantile(scores, mass, top_mass):
     """Largest score such that the rows that score at least as much have the mass of the top."""
