@@ -63,8 +63,6 @@ from ._candidates import (
     refuse_repeated,
 )
 from ._held_out import (
-    ASYMPTOTIC,
-    ASYMPTOTICS,
     HeldOut,
     asymptotics_of,
     measure_with_limits,
@@ -495,11 +493,11 @@ arbitrary.
         hint = f" for the measure {measure.name!r}{' over queries' if of_queries else ''}"
         if measure.per_query and not of_queries:
             hint += " of one list, since fit got no ids"
-        check_choice("method", self.method, ("auto", *theorems, ASYMPTOTIC), hint=hint)
+        check_choice("method", self.method, ("auto", *theorems, "max-t"), hint=hint)
         if self.method != "auto":
             return self.method
         # The preferences of "auto" for one held-out part.
-        return next((name for name in ("kl", "exact", "dkw") if name in theorems), ASYMPTOTIC)
+        return next((name for name in ("kl", "exact", "dkw") if name in theorems), "max-t")
 
     def _splitter(self, y: AnyArray | None, measure: Measure, of_queries: bool, seed: int) -> Any:
         if self.cv is None:
@@ -773,7 +771,7 @@ on rows it was not fitted to (kl).
         refuse_one_list(measure)
     asymptotic = asymptotics_of(measure, of_queries)
     hint = f" for {measure.name!r}{' over queries' if of_queries else ''}"
-    if method in {one.name for one in ASYMPTOTICS}:
+    if method in ("wilson", "t", "influence"):
         hint += f"; {method!r} is for other measures"
     check_choice("method", method, (*theorems_of(measure, of_queries), *asymptotic), hint=hint)
     kwargs = {} if pos_label is None else {"pos_label": pos_label}
@@ -817,9 +815,13 @@ class _BoundScorer(RankingScorer):
         pos_label = arguments.get("pos_label")
         sign = sign_of(self.measure)
         model = HeldOut(self.measure, [y_true], [[y_score]], qid, pos_label=pos_label, sign=sign)
+        deltas = np.array([(1.0 - self.level) / self.n_candidates])
+        if self.method in model.asymptotics:
+            lower = model.asymptotics[self.method].limits(model, deltas)[0]
+        else:
+            lower = np.maximum(model.means - model.widths(self.method, deltas), model.range[0])
         # The scorer has the sign.
-        delta = (1.0 - self.level) / self.n_candidates
-        return sign * float(model.lower(self.method, np.array([delta]))[0])
+        return sign * float(lower[0])
 
     def _value_of_labels(
         self, y_true: Any, y_score: Any, read: Any, arguments: dict[str, Any]

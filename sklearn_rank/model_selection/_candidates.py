@@ -48,7 +48,7 @@ from ..metrics._shared import (
     scores_with_ids,
 )
 from ..rankers._shared import positive_or_second
-from ._held_out import ASYMPTOTIC, HeldOut
+from ._held_out import HeldOut
 
 
 def named_grids(estimator: Any, param_grid: Any) -> list[tuple[str, Any, Any]]:
@@ -246,12 +246,10 @@ def check_scores(scores: Any, estimator: Any, n: int) -> FloatArray:
 
 
 def _is_per_row(value: Any, n: int) -> bool:
-    if value is None or isinstance(value, str | bytes | dict):
-        return False
-    shape = getattr(value, "shape", None)
-    if shape is not None:
-        return len(shape) > 0 and shape[0] == n
-    return hasattr(value, "__len__") and len(value) == n
+    if hasattr(value, "shape"):
+        return value.shape[:1] == (n,)
+    is_array = hasattr(value, "__len__") and not isinstance(value, str | bytes | dict)
+    return is_array and len(value) == n
 
 
 def prior_weights(prior: Any, candidates: Sequence[dict[str, Any]]) -> FloatArray:
@@ -541,27 +539,10 @@ def _variances_of_differences(covariance: FloatArray) -> FloatArray:
     return variances[:, None] + variances - 2.0 * covariance
 
 
-# Number of decimals to which means are compared, because of rounding.
-DIGITS = 12
-
-
 def _rank_descending(values: FloatArray) -> IntArray:
     """Rank values, 1 the largest; ties, up to rounding, share the smallest and NaN is last."""
-    rounded = np.round(values, DIGITS)
+    rounded = np.round(values, 12)
     return rankdata(-np.nan_to_num(rounded, nan=-np.inf), method="min").astype(np.int32)
-
-
-def lower_limits(
-    evidence: HeldOut, method: str, delta: float, weights: FloatArray, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Simultaneous lower limits: the delta of each, the limit, and the limit without clipping."""
-    if method == ASYMPTOTIC:
-        deltas = simultaneous_tails(evidence, delta, weights / weights.sum(), rng)
-        lower = evidence.lower(method, deltas)
-        return deltas, lower, lower
-    deltas = delta * weights
-    unclipped = evidence.means - evidence.widths(method, deltas)
-    return deltas, np.maximum(unclipped, evidence.range[0]), unclipped
 
 
 class Choice:
@@ -583,17 +564,22 @@ class Choice:
         self.grid, self.scored, self.evidence = grid, scored, evidence
         self.method, self.level, self.rule, self.rng = method, level, rule, rng
         self.delta = delta = 1.0 - level
-        self.limits = lower_limits(evidence, method, delta, grid.weights[scored], rng)
-        _, lower, unclipped = self.limits
+        self.weights = weights = grid.weights[scored]
+        if method == "max-t":
+            deltas = simultaneous_tails(evidence, delta, weights / weights.sum(), rng)
+            lower = unclipped = evidence.asymptotic_limits(deltas)[0]
+        else:
+            deltas = delta * weights
+            unclipped = evidence.means - evidence.widths(method, deltas)
+            lower = np.maximum(unclipped, evidence.range[0])
+        self.limits = deltas, lower, unclipped
         self.stays = may_be_best(evidence, delta, rng)
         if rule == "within_noise":
             eligible = np.flatnonzero(self.stays)
         else:
+            eligible = np.flatnonzero(_rank_descending(unclipped) == 1)
             # Limits that exclude nothing are equal where the values differ.
-            rounded = np.round(unclipped, DIGITS)
-            eligible = np.flatnonzero(rounded == rounded.max())
-            means = np.round(evidence.means[eligible], DIGITS)
-            eligible = eligible[means == means.max()]
+            eligible = eligible[_rank_descending(evidence.means[eligible]) == 1]
         self.best = best = int(eligible[np.argmin(grid.simplicity[scored][eligible])])
         self.value = evidence.sign * float(evidence.means[best])
         self.limit = evidence.sign * float(lower[best])
@@ -642,15 +628,14 @@ class Choice:
             models = "the model fitted without the held-out part" if refit else "best_estimator_"
         target = f"{'' if one_part else 'mean '}{evidence.of_new_data} {name} of {models}"
         bound = None
-        if self.method != ASYMPTOTIC:
-            weights = self.grid.weights[self.scored]
+        if self.method != "max-t":
             n = len(self.grid.candidates)
-            bound = evidence.bound(self.method, self.best, self.delta, weights, n)
+            bound = evidence.bound(self.method, self.best, self.delta, self.weights, n)
         n = len(self.scored)
         tails = simultaneous_tails(evidence, self.delta / 2.0, np.full(n, 1.0 / n), self.rng)
         limits = (evidence.sign * float(x[self.best]) for x in evidence.asymptotic_limits(tails))
         low, high = sorted(limits)
-        interval = Interval(self.value, low, high, self.level, ASYMPTOTIC, target)
+        interval = Interval(self.value, low, high, self.level, "max-t", target)
         lines = [
             *self._chosen(),
             *self._guaranteed(target, bound),

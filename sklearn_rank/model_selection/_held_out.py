@@ -8,7 +8,7 @@ item of one list or a query, whose value is its influence on the mean over the q
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite, log
@@ -65,9 +65,6 @@ from ..metrics._shared import (
     share_at,
     singleton_groups,
 )
-
-# The limits of all candidates from their joint normal distribution.
-ASYMPTOTIC = "max-t"
 
 ArrayLimits = tuple[FloatArray, FloatArray]
 
@@ -126,14 +123,14 @@ class HeldOut:
         return self.qid is not None
 
     @property
-    def laws(self) -> Collection[str]:
-        """Structures of the measure that limits use."""
-        return ("queries",) if self.of_queries else self.measure.laws
+    def is_auc(self) -> bool:
+        """Whether the value of one list is a mean of placements."""
+        return not self.of_queries and "placements" in self.measure.laws
 
     @property
     def of_new_data(self) -> str:
         """Name of the value on new data; a population has no length of a list."""
-        return "expected" if self.of_queries or "placements" in self.laws else "population"
+        return "expected" if self.of_queries or self.is_auc else "population"
 
     @property
     def n_parts(self) -> int:
@@ -316,13 +313,6 @@ class HeldOut:
             pooled = replace(pooled, estimate=center, bias=pooled.bias * share)
         return next(iter(self.asymptotics.values())).interval(self, pooled, level, groups)
 
-    def lower(self, method: str, deltas: FloatArray) -> FloatArray:
-        if method == ASYMPTOTIC:
-            return self.asymptotic_limits(deltas)[0]
-        if method in self.asymptotics:
-            return self.asymptotics[method].limits(self, deltas)[0]
-        return np.maximum(self.means - self.widths(method, deltas), self.range[0])
-
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta."""
         n = self.n_parts
@@ -341,7 +331,7 @@ class HeldOut:
     def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
         """Default method, which must not depend on the scores."""
         if method == "dkw" and not bands_are_useful(self, delta / n_candidates):
-            return ASYMPTOTIC
+            return "max-t"
         return "hoeffding" if method == "kl" and self.n_parts > 1 else method
 
     def bound(
@@ -369,7 +359,7 @@ class HeldOut:
         """Bound for a candidate where all have equal parts of delta."""
         name, folds, guarantee = self.measure.name, self.n_parts > 1, GUARANTEES[method]
         in_chernoff_form = method == "kl" and folds
-        if "placements" in self.laws and not in_chernoff_form:
+        if self.is_auc and not in_chernoff_form:
             n_pos, n_neg = zip(*self.sizes, strict=True)
             if folds:
                 return auc_fold_mean_bound(
@@ -468,15 +458,11 @@ def _on_mean(values: Sequence[FloatArray], places: Sequence[IntArray], n: int) -
 # ------------------------------------------------------------------------------ asymptotic limits
 
 
-# Standard errors smaller than this, relative to the mean, are due to rounding.
-ROUNDING = 1e-12
-
-
 def student_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     """Student's limits, with a positive variance also for queries of equal values."""
     means, variance = held_out.means, np.diag(held_out.covariance)
-    rounding = (ROUNDING * np.abs(means)) ** 2
-    variance = np.where(variance > rounding, variance, np.diag(held_out.regularized_covariance))
+    equal = np.all([[x.constant for x in part] for part in held_out.queries], axis=0)
+    variance = np.where(equal, np.diag(held_out.regularized_covariance), variance)
     degrees = sum(n - 1 for (n,) in held_out.sizes)
     margin = -stdtrit(degrees, tails) * np.sqrt(variance)
     low, high = held_out.range
@@ -602,28 +588,22 @@ def limits_at_top(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
 class Asymptotic(NamedTuple):
     """An asymptotic method for held-out parts."""
 
-    name: str  # As in sklearn_rank.inference
-    law: str  # Structure that it uses: a name in ``Measure.laws``, or queries
     limits: Callable[[HeldOut, FloatArray], ArrayLimits]  # For all candidates
     # Interval for the first candidate, from its influence on the mean
     interval: Callable[[HeldOut, ClassInfluence, float, Groups | None], Interval]
 
 
-ASYMPTOTICS = (
-    Asymptotic("t", "queries", student_limits, student_interval),
-    Asymptotic("wilson", "placements", placement_limits, placement_interval),
-    Asymptotic("influence", "top", limits_at_top, influence_interval),
-    Asymptotic("influence", "influence", influence_limits, influence_interval),
-)
-
-
 def asymptotics_of(measure: Measure, of_queries: bool) -> dict[str, Asymptotic]:
-    """Methods by name that the laws of the measure allow, the preferred one first."""
-    laws: Collection[str] = ("queries",) if of_queries else measure.laws
-    methods: dict[str, Asymptotic] = {}
-    for method in ASYMPTOTICS:
-        if method.law in laws:
-            methods.setdefault(method.name, method)
+    """Methods by name, as in sklearn_rank.inference, the preferred one first."""
+    if of_queries:
+        return {"t": Asymptotic(student_limits, student_interval)}
+    methods = {}
+    if "placements" in measure.laws:
+        methods["wilson"] = Asymptotic(placement_limits, placement_interval)
+    if "top" in measure.laws:
+        methods["influence"] = Asymptotic(limits_at_top, influence_interval)
+    elif "influence" in measure.laws:
+        methods["influence"] = Asymptotic(influence_limits, influence_interval)
     return methods
 
 

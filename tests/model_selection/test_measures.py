@@ -371,7 +371,7 @@ def test_limits_of_average_precision_are_for_the_population():
     # Scores without information: lists have .138 on average, and the population .1.
     evidence = HeldOut(get_measure("ap"), [np.arange(100) < 10], [[np.zeros(100)]])
     assert evidence.means[0] > 0.13
-    assert evidence.lower("max-t", np.array([0.4]))[0] < 0.1
+    assert evidence.asymptotic_limits(np.array([0.4]))[0][0] < 0.1
 
 
 def test_the_bias_is_that_of_a_list_as_long_as_the_estimate_is_for():
