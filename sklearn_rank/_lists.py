@@ -41,8 +41,6 @@ from .exceptions import QueryOverlapWarning, QuerySetupError
 # Queries that are remembered; of more, those with the smallest hashes.
 MOST_REMEMBERED = 100_000
 
-LARGEST_HASH = 2**64 - 1
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingQueries:
@@ -51,14 +49,13 @@ class TrainingQueries:
     hashes: AnyArray
     n_rows: IntArray  # (n_remembered,): Number of rows of positive weight of each
     digests: AnyArray
-    threshold: int = LARGEST_HASH
+    threshold: int = 2**64 - 1  # Largest hash that is remembered
 
     @classmethod
     def of(cls, ids: AnyArray | None, offsets: IntArray, labels: FloatArray) -> TrainingQueries:
         """Remember queries from their rows, query by query."""
         if ids is None:
-            empty = np.empty(0, dtype=np.uint64)
-            return cls(empty, np.empty(0, dtype=np.int64), empty)
+            return cls(*(np.empty(0, dtype) for dtype in (np.uint64, np.int64, np.uint64)))
         hashes = _hashes_of_ids(ids)
         order = np.argsort(hashes)
         return cls(hashes[order], np.diff(offsets)[order], _digests(labels, offsets)[order]).cut()
@@ -93,7 +90,7 @@ class TrainingQueries:
     __hash__ = None  # type: ignore[assignment] # equal by their arrays
 
     def __repr__(self) -> str:
-        rest = "" if self.threshold == LARGEST_HASH else " of more"
+        rest = "" if self.threshold == type(self).threshold else " of more"
         return f"<TrainingQueries: {len(self.hashes)}{rest}>"
 
 

@@ -19,18 +19,15 @@ from .._validation import check_vector
 
 ArrayPair: TypeAlias = tuple[FloatArray, FloatArray]
 
-# Losses by name.
-LOSSES: dict[str, Callable[..., TemplateLoss]] = {}
-
-# Source of the constants of many losses, as text of their bounds.
-CONSTANT_OF_TABLE = "the constant of Table 2"
+# Losses by their names here, and in other packages.
+LOSSES: dict[str, type[TemplateLoss]] = {}
 
 
 # Absolute score beyond which losses of differences subtract the first score of each list.
 LARGE_SCORE = 1e3
 
-# About the number of items of a part of the lists, which one thread evaluates.
-ITEMS_OF_PART = 2**16
+# Number of items, or of pairs, that are evaluated at once.
+BLOCK = 2**15
 
 
 class LossOnLists:
@@ -49,7 +46,7 @@ class LossOnLists:
         self.has_curvature, self.has_hessian_product = loss.has_curvature, loss.has_hessian_product
         # The parts do not depend on the number of threads, which so changes no bit.
         n_items = int(lists.offsets[-1])
-        shares = np.linspace(0, n_items, max(n_items // ITEMS_OF_PART, 1) + 1)
+        shares = np.linspace(0, n_items, max(n_items // BLOCK, 1) + 1)
         ends = np.unique(np.searchsorted(lists.offsets, shares)).tolist()
         parts = [lists.part(a, b) for a, b in pairwise(ends)] if len(ends) > 2 else [lists]
         self._prepared = [loss._prepare(part) for part in parts]
@@ -173,12 +170,13 @@ class TemplateLoss(ABC):
     constant_grows: ClassVar[bool] = False
     regret_theorem: ClassVar[str] = "Lemma 5.1"
     regret_source: ClassVar[str] = "the constant given with the loss"
+    _alias: ClassVar[str]
 
-    def __init_subclass__(cls, *, name: str | None = None, **options: Any) -> None:
+    def __init_subclass__(cls, *, name: str = "", alias: str = "", **options: Any) -> None:
         """Enter a loss of the package in the table of names."""
         super().__init_subclass__(**options)
-        if name is not None:
-            LOSSES[name] = cls
+        cls._alias = alias
+        LOSSES.update({key: cls for key in (name, alias) if key})
 
     @property
     def is_convex(self) -> bool:

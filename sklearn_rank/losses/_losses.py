@@ -13,7 +13,7 @@ from scipy.special import expit
 from .._lists import Lists
 from .._typing import FloatArray
 from .._validation import check_flag, check_number
-from ._base import CONSTANT_OF_TABLE, LOSSES, ArrayPair, TemplateLoss, product_or_zero
+from ._base import LOSSES, ArrayPair, TemplateLoss, product_or_zero
 
 
 class PointwiseSquared(TemplateLoss, name="pointwise_squared"):
@@ -38,7 +38,7 @@ class PointwiseSquared(TemplateLoss, name="pointwise_squared"):
     """
 
     regret_theorem = "Theorem 5.2"
-    regret_source = CONSTANT_OF_TABLE
+    regret_source = "the constant of Table 2"
 
     def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
         residual = score - lists.grade
@@ -65,7 +65,7 @@ class _TwoSided(TemplateLoss):
     """Losses ``sum_i v_i a(s_i) + (eta - v_i) b(s_i)`` with a falling and b rising."""
 
     regret_theorem = "Theorem 5.2"
-    regret_source = CONSTANT_OF_TABLE
+    regret_source = "the constant of Table 2"
 
     def __init__(self, eta: float = 1.0) -> None:
         self.eta = check_number("eta", eta, 0.0, closed="neither")
@@ -349,7 +349,7 @@ def _softmax(lists: Lists, score: FloatArray) -> ArrayPair:
     return weights / lists.to_items(total), np.log(total) + peak
 
 
-class ListwiseNormalizedSoftmax(ListwiseSoftmax, name="normalized_softmax"):
+class ListwiseNormalizedSoftmax(ListwiseSoftmax, name="normalized_softmax", alias="listnet"):
     """ListNet loss: softmax cross-entropy with utilities divided by their sum.
 
     It is order-preserving for v / sum(v) but not for v, and therefore neither for DCG nor for
@@ -439,7 +439,7 @@ class ListwiseBregman(TemplateLoss):
     """
 
     regret_theorem = "Theorem 5.3"
-    regret_source = CONSTANT_OF_TABLE
+    regret_source = "the constant of Table 2"
 
     def __init__(
         self,
@@ -525,14 +525,6 @@ class ListwiseBregman(TemplateLoss):
         return float(2 / np.sqrt(self.mu))
 
 
-# Names of these losses in other packages.
-_ALIASES = {
-    "listnet": "normalized_softmax",
-    "ranknet": "comparison_logistic",
-    "ranksvm": "comparison_hinge",
-}
-
-
 def get_loss_names(*, order_preserving: bool | None = None, aliases: bool = False) -> list[str]:
     """List the names of losses that :func:`get_loss` takes.
 
@@ -558,11 +550,11 @@ def get_loss_names(*, order_preserving: bool | None = None, aliases: bool = Fals
     if order_preserving is not None:
         check_flag("order_preserving", order_preserving)
     check_flag("aliases", aliases)
-    names = {name: name for name in LOSSES} | (_ALIASES if aliases else {})
     return sorted(
         name
-        for name, canonical in names.items()
-        if order_preserving in (None, LOSSES[canonical]().is_order_preserving)
+        for name, loss in LOSSES.items()
+        if (aliases or name != loss._alias)
+        and order_preserving in (None, loss().is_order_preserving)
     )
 
 
@@ -594,13 +586,12 @@ def get_loss(name: str, **parameters: float) -> TemplateLoss:
     >>> get_loss("ranknet")
     ComparisonLogistic()
     """
-    canonical = _ALIASES.get(name, name)
-    if canonical not in LOSSES:
+    if name not in LOSSES:
         all_names = get_loss_names(aliases=True)
         close = get_close_matches(str(name), all_names, n=1)
         names = f"did you mean {close[0]!r}? Names are" if close else "names are"
         raise ValueError(f"{name!r} is not the name of a loss: {names} {all_names}.")
-    return LOSSES[canonical](**parameters)
+    return LOSSES[name](**parameters)
 
 
 def check_loss(loss: TemplateLoss | str) -> TemplateLoss:

@@ -14,9 +14,7 @@ from .._logistic_sums import HALF_WIDTH, WIDEST, LogisticSums
 from .._optional import compiling_pays
 from .._order import descending, ragged_ranges, running_totals
 from .._typing import AnyArray, FloatArray, IntArray
-
-# Number of pairs that are evaluated at once.
-BLOCK = 2**15
+from ._base import BLOCK
 
 # Nanoseconds of a pair, of an item that is sorted or in a series, and of a pair of intervals of
 # scores of a series.

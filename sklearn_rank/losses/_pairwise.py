@@ -12,9 +12,8 @@ import numpy as np
 from .._lists import Lists
 from .._typing import FloatArray, IntArray
 from .._validation import check_number
-from ._base import CONSTANT_OF_TABLE, ArrayPair, TemplateLoss, product_or_zero
+from ._base import BLOCK, ArrayPair, TemplateLoss, product_or_zero
 from ._pair_sums import (
-    BLOCK,
     LogisticPairs,
     Rectangles,
     WindowPairs,
@@ -46,7 +45,7 @@ class PairwiseSquared(TemplateLoss, name="pairwise_squared"):
 
     is_translation_invariant = True
     regret_theorem = "Theorem 5.4"
-    regret_source = CONSTANT_OF_TABLE
+    regret_source = "the constant of Table 2"
 
     def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
         weight = lists.counts
@@ -184,7 +183,7 @@ class PairwiseLogistic(LogisticOfPairs, name="pairwise_logistic"):
 
     constant_grows = True
     regret_theorem = "Theorem 5.4"
-    regret_source = CONSTANT_OF_TABLE
+    regret_source = "the constant of Table 2"
 
     def _pairs(
         self, lists: Lists, utility: FloatArray, weight: FloatArray
@@ -221,7 +220,7 @@ class PairwiseExponential(TemplateLoss, name="pairwise_exponential"):
     is_translation_invariant = True
     constant_grows = True
     regret_theorem = "Theorem 5.4"
-    regret_source = CONSTANT_OF_TABLE
+    regret_source = "the constant of Table 2"
 
     def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
         log_falling, log_rising = self._sides(lists, score)
@@ -451,7 +450,7 @@ def _pair_blocks(lists: Lists) -> Any:
             yield q, rows[start : start + step], slice(begin, end)
 
 
-class ComparisonLogistic(LogisticOfPairs, name="comparison_logistic"):
+class ComparisonLogistic(LogisticOfPairs, name="comparison_logistic", alias="ranknet"):
     """RankNet loss, ``sum over v_i > v_j of log(1 + exp(-(s_i - s_j)))``.
 
     It is not order-preserving: it learns which of two items has the higher label more often, and
@@ -513,7 +512,7 @@ class _Hinge(TemplateLoss):
         return _Windows(lists, order, WindowPairs(lists, level))
 
 
-class ComparisonHinge(_Hinge, name="comparison_hinge"):
+class ComparisonHinge(_Hinge, name="comparison_hinge", alias="ranksvm"):
     """Ranking SVM hinge loss, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))``.
 
     It is not order-preserving. The gradient is a subgradient where the loss is not differentiable.

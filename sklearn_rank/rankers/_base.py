@@ -353,6 +353,9 @@ class Ranker(BaseEstimator):
         super().__setstate__(state)
 
 
+# Scores that differ by at most this share of the largest are tied: rounding separates equal rows.
+TIED = 2.0**-30
+
 # Values at a time, so that they stay in the processor's cache.
 BLOCK = 1 << 15
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from sklearn import config_context
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 from sklearn.model_selection import GroupKFold, KFold, check_cv
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .._lists import LabelType, Lists
@@ -28,29 +28,30 @@ from ..metrics._shared import (
     scores_with_ids,
 )
 from ..preprocessing import QueryNormalizer
-from ._base import check_columns, forget, is_frame, restored_on_error, row_keys, store_parameters
+from ._base import (
+    TIED,
+    check_columns,
+    forget,
+    is_frame,
+    restored_on_error,
+    row_keys,
+    store_parameters,
+)
 from ._group_adapter import GroupRankerAdapter
 from ._linear_rankers import OrderPreservingRanker
 from ._list_base import QueryRanker, check_held_out_weights, checked_labels, held_out_value
 from ._members import (
-    NUMBERS,
     NamedMembers,
     boosted_trees,
     categorical_columns,
     fitted_weights,
     imputer,
+    numbers,
     refuse_empty_columns,
     with_indicators,
     with_ordinal_codes,
 )
 from ._two_classes import Fold, of_taken_rows
-
-# Constant of reciprocal rank fusion; Cormack, Clarke and Büttcher (2009).
-RRF_CONSTANT = 60.0
-
-
-# Scores are tied if they differ by less than this share of the greatest training score.
-TIE_TOLERANCE = 2.0**-30
 
 
 class Fusion:
@@ -63,7 +64,7 @@ class Fusion:
     def fit(self, scores: FloatArray, qid: Any, sample_weight: Any) -> Fusion:
         """Learn the statistics of the scores of a single list; nothing for several lists."""
         largest = np.abs(scores).max(axis=0, initial=0.0, where=np.isfinite(scores))
-        self.step = np.where(largest > 0, largest, 1.0) * TIE_TOLERANCE
+        self.step = np.where(largest > 0, largest, 1.0) * TIED
         self.normalizer.fit(self._rounded(scores), qid=qid, sample_weight=sample_weight)
         self.n_rows = len(scores) if sample_weight is None else sample_weight.sum()
         return self
@@ -87,11 +88,8 @@ class Fusion:
             length = np.bincount(code, sample_weight)[code][:, np.newaxis]
         # The share below less the share above is a linear function of the position.
         position = (length + 1.0 - length * values) / 2.0
-        return 1.0 / (RRF_CONSTANT + position)
+        return 1.0 / (60.0 + position)  # Cormack, Clarke and Büttcher (2009)
 
-
-# Greatest grade of lambdarank's default gains.
-LARGEST_GRADE = 30
 
 # Number of queries above which boosting holds some out to stop early.
 MANY_QUERIES = 1000
@@ -104,7 +102,7 @@ def default_rankers(
     n, categories = len(lists.labels), categorical_columns(X)
     seeds = [int(s) for s in check_random_state(random_state).randint(2**31 - 1, size=3)]
     grades, measure = lists.grade, get_measure(measure)
-    are_small = grades.max() <= LARGEST_GRADE
+    are_small = grades.max() <= 30  # lambdarank has gains for these grades by default
     gain = "exponential" if are_small and has_exponential_gain(measure) else "linear"
     are_grades = are_small and np.all(grades == np.floor(grades))
     boosted: Any
@@ -122,12 +120,11 @@ def default_rankers(
     linear = requesting_weights(
         OrderPreservingRanker("softmax", measure=get_measure("dcg", gain=gain), normalize="zscore")
     )
-    members = [
+    return ["boosted", "extra trees", "linear"], [
         with_ordinal_codes(boosted, categories),
         with_ordinal_codes(with_ranks(trees), categories),
+        with_indicators(imputer(), linear, categories),
     ]
-    members.append(with_indicators(imputer(), linear, categories))
-    return ["boosted", "extra trees", "linear"], members
 
 
 def with_ranks(member: Any) -> Any:
@@ -136,7 +133,7 @@ def with_ranks(member: Any) -> Any:
         ranks = QueryNormalizer("rank").set_fit_request(sample_weight=False)
         ranks.set_transform_request(sample_weight=False)
     features = FeatureUnion([("values", "passthrough"), ("ranks", ranks)])
-    return make_pipeline(NUMBERS, features, requesting_weights(member))
+    return make_pipeline(numbers(), features, requesting_weights(member))
 
 
 def requesting_weights(step: Any) -> Any:
@@ -317,13 +314,6 @@ class RankEnsemble(NamedMembers, QueryRanker):
     @property
     def _finite(self) -> bool | str:
         return "allow-nan"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        members = [pair[-1] for pair in self.estimators or [] if isinstance(pair, tuple)]
-        inputs = [get_tags(x).input_tags for x in members if isinstance(x, BaseEstimator)]
-        tags.input_tags.allow_nan = all(member.allow_nan for member in inputs)
-        return tags
 
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
         if not is_frame(X):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
@@ -124,9 +124,11 @@ def default_classifiers(X: Any, random_state: Any) -> tuple[list[str], list[Any]
         SplineTransformer(4, extrapolation="linear"),
         StandardScaler(),
     )
-    members = [with_ordinal_codes(boosted, categories), with_ordinal_codes(trees, categories)]
-    members.append(with_indicators(splines, linear, categories))
-    return ["boosted", "extra trees", "splines"], members
+    return ["boosted", "extra trees", "splines"], [
+        with_ordinal_codes(boosted, categories),
+        with_ordinal_codes(trees, categories),
+        with_indicators(splines, linear, categories),
+    ]
 
 
 class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
@@ -258,14 +260,6 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         pos_label=None,
     ):
         store_parameters(locals())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        members = [pair[-1] for pair in self.estimators or [] if isinstance(pair, tuple)]
-        inputs = [get_tags(x).input_tags for x in members if isinstance(x, BaseEstimator)]
-        tags.input_tags.allow_nan = all(member.allow_nan for member in inputs)
-        tags.input_tags.sparse = all(member.sparse for member in inputs)
-        return tags
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(

@@ -42,8 +42,6 @@ from ..metrics._shared import check_two_grades, scored_labels
 from ._base import refuse_blocked, restored_on_error, store_parameters, warn_of_scales
 from ._linear_base import list_curvatures, relative_alpha, ridge_solution
 from ._list_base import (
-    LOSS_CONSTRAINTS,
-    MEASURE_CONSTRAINTS,
     ListRanker,
     calibrated_loss,
     check_gains,
@@ -201,8 +199,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
     """
 
     _parameter_constraints = {
-        "loss": LOSS_CONSTRAINTS,
-        "measure": MEASURE_CONSTRAINTS,
         "target_type": [StrOptions(set(get_args(TargetType)))],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
     }

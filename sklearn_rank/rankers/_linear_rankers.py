@@ -53,7 +53,7 @@ from ._linear_base import (
     ridge_solution,
     scaled_penalties,
 )
-from ._list_base import LOSS_CONSTRAINTS, calibrated_loss, check_gains
+from ._list_base import calibrated_loss, check_gains
 
 
 class OrderPreservingRanker(CallbackSupportMixin, BlockRanker):
@@ -226,7 +226,6 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker):
 
     _row_types = (np.float64, np.float32)
     _parameter_constraints = {
-        "loss": LOSS_CONSTRAINTS,
         "propensity_clip": [Interval(Real, 0, 1, closed="both")],
         "normalize": NORMALIZE_CONSTRAINTS,
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],

@@ -39,15 +39,13 @@ from ._blocked_rows import extreme_labels
 # Maximum number of rows treated as one query without qid; the longest query of MSLR has 1,251.
 LONGEST_SINGLE_LIST = 2000
 
-# Largest grade g for which float64 holds the sum of 2**g - 1 and a few gains of 1.
-LARGEST_CLEAR_GRADE = 50
-
 
 def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
     if y.dtype.kind not in "biuf" or not has_exponential_gain(measure):
         return
     largest = float(y.max(initial=0))
-    if not largest > LARGEST_CLEAR_GRADE:
+    # float64 holds the sum of 2**g - 1 and a few gains of 1 for smaller ones.
+    if not largest > np.finfo(np.float64).nmant - 2:
         return
     stem = "dcg" if measure.in_grammar()[0].startswith("dcg") else "ndcg"
     line = f'pass measure=get_measure("{stem}", gain="linear")'
@@ -91,12 +89,6 @@ def held_out_value(measure: Measure, y: Any, qid: Any, **weights: Any) -> Callab
             return sign * float(measure.of_lists(lists.scored_by(scores, (len(lists.labels),))))
 
     return value
-
-
-# What the parameter ``measure`` may be, for scikit-learn's validation.
-MEASURE_CONSTRAINTS = [str, Measure, ScoreGeneratingFunction, callable]
-# What ``loss`` may be.
-LOSS_CONSTRAINTS = [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss]
 
 
 def weights_of(lists: Lists) -> FloatArray:
@@ -146,6 +138,11 @@ def remembered_lists(y: AnyArray, labels: LabelType, *, qid: Any, **weights: Any
 class ListRanker(Ranker, metaclass=ABCMeta):
     """Base class of rankers of lists: rows of queries, or labels of rows."""
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "measure": [str, Measure, ScoreGeneratingFunction, callable],
+        "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
+    }
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -163,10 +160,7 @@ class QueryRanker(ListRanker):
     ends with :meth:`_store_queries`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "measure": MEASURE_CONSTRAINTS,
-        "single_list": ["boolean"],
-    }
+    _parameter_constraints = {"single_list": ["boolean"]}
 
     # Dtypes of X that fit takes without conversion; others are converted to the first.
     _row_types: ClassVar[Any] = np.float64

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
-from sklearn.utils import Bunch, check_array
+from sklearn.utils import Bunch, check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import BaseComposition, HasMethods, rows_at
@@ -22,11 +23,6 @@ from ._two_classes import Fold
 
 # Maximum number of categories of a column; the rarest others are one.
 MAX_CATEGORIES = 50
-
-# Columns of numbers as floats, whatever pandas marks missing ones by.
-NUMBERS = FunctionTransformer(
-    check_array, kw_args={"dtype": np.float64, "ensure_all_finite": "allow-nan"}
-)
 
 
 def categorical_columns(X: Any) -> list[Any]:
@@ -76,19 +72,19 @@ def with_ordinal_codes(member: Any, categories: list[Any]) -> Any:
         encoded_missing_value=np.nan,
         max_categories=MAX_CATEGORIES,
     )
-    return make_pipeline(make_column_transformer((codes, categories), remainder=NUMBERS), member)
+    return make_pipeline(make_column_transformer((codes, categories), remainder=numbers()), member)
 
 
-def with_indicators(numbers: Any, member: Any, categories: list[Any]) -> Any:
+def with_indicators(transformer: Any, member: Any, categories: list[Any]) -> Any:
     """The member on transformed numbers and marks of categories."""
     if not categories:
-        return make_pipeline(numbers, member)
+        return make_pipeline(transformer, member)
     marks = OneHotEncoder(
         handle_unknown="infrequent_if_exist",
         max_categories=MAX_CATEGORIES,
         sparse_output=False,
     )
-    columns = make_column_transformer((marks, categories), remainder=numbers)
+    columns = make_column_transformer((marks, categories), remainder=transformer)
     return make_pipeline(columns, member)
 
 
@@ -106,6 +102,12 @@ def boosted_trees(kind: Any, n: int, categories: list[Any], random_state: Any) -
         categorical_features=list(range(len(categories))) or None,
         random_state=random_state,
     )
+
+
+def numbers() -> FunctionTransformer:
+    """Columns of numbers as floats, whatever pandas marks missing ones by."""
+    options = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
+    return FunctionTransformer(check_array, kw_args=options)
 
 
 def imputer() -> SimpleImputer:
@@ -153,6 +155,14 @@ class NamedMembers(BaseComposition):
     verbose: int
     # What a user would pass, in a message.
     _example: str
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        members = [pair[-1] for pair in self.estimators or [] if isinstance(pair, tuple)]
+        inputs = [get_tags(x).input_tags for x in members if isinstance(x, BaseEstimator)]
+        tags.input_tags.allow_nan = all(member.allow_nan for member in inputs)
+        tags.input_tags.sparse &= all(member.sparse for member in inputs)
+        return tags
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters, and those of members as ``name__parameter``.

@@ -44,6 +44,7 @@ from .._typing import AnyArray, FloatArray
 from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label, ranking_scores
 from ._base import (
+    TIED,
     check_columns,
     forget,
     in_parallel,
@@ -446,11 +447,6 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
 
 
 Combination = Literal["pilot", "last", "sum"]
-COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
-
-# Scores that differ by at most this share of their range count as tied, since rounding separates
-# equal rows.
-TIED = 1e-10
 
 
 def focus_weights(
@@ -748,16 +744,18 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             forget(self, "scores_")
             if self.combine == "choose":
                 measure = get_measure(f"smoothed_precision@top{self.tau!r}")
-                values: dict[str, list[float]] = {name: [] for name in COMBINATIONS}
+                values: dict[Combination, list[float]] = {
+                    name: [] for name in get_args(Combination)
+                }
                 for train, test in self._folds(cv, X, y, groups):
                     part = None if groups is None else rows_at(groups, train)
                     rounds = fit_rounds(rows_at(X, train), y[train], rows.part(train), part)
                     held_out, of_test = rows_at(X, test), rows.part(test)
-                    for name in COMBINATIONS:
+                    for name, column in values.items():
                         scores, mass = rounds.scores(held_out, name), of_test.weight
-                        values[name].append(measure(of_test.positive, scores, sample_weight=mass))
+                        column.append(measure(of_test.positive, scores, sample_weight=mass))
                 self.scores_ = {name: np.array(column) for name, column in values.items()}
-                self.combine_ = max(COMBINATIONS, key=lambda name: self.scores_[name].mean())
+                self.combine_ = max(values, key=lambda name: self.scores_[name].mean())
             rounds = fit_rounds(
                 X, y, rows, groups, on_round=progress.block_done, for_threshold=True
             )

@@ -138,7 +138,7 @@ def test_threads_change_no_bit_and_parts_the_last_ones(case, lists, n_threads):
         query_weight=lists["query_weight"],
     )
     score, whole = scores(lists), LossOnLists(case.loss, made)
-    with mock.patch.object(_base, "ITEMS_OF_PART", 3):
+    with mock.patch.object(_base, "BLOCK", 3):
         one, many = (LossOnLists(case.loss, made, n) for n in (1, n_threads))
     calls = [("value_and_gradient", score)]
     if case.loss.has_hessian_product:
