@@ -201,7 +201,12 @@ def fit_part(
         for name, value in plan.params.items()
     }
     if plan.ids is not None:
-        fit_params |= dict.fromkeys(plan.ids_as, ids_of(plan.ids, train, copies))
+        ids_of_fit = plan.ids[train]
+        if copies is not None:
+            # Copies of a query are queries of their own.
+            known, codes = np.unique(plan.ids, return_inverse=True)
+            ids_of_fit = codes[train] + len(known) * copies
+        fit_params |= dict.fromkeys(plan.ids_as, ids_of_fit)
     begun = fitted = time.perf_counter()
     try:
         estimator.set_params(**clone(params or {}, safe=False))
@@ -223,14 +228,6 @@ def fit_part(
     scored = time.perf_counter()
     model = estimator if keep_model else None
     return Fitted(scores, "", fitted - begun, scored - fitted, model)
-
-
-def ids_of(ids: AnyArray, rows: IntArray, copies: IntArray | None) -> AnyArray:
-    """Ids of rows; copies of a query are queries of their own."""
-    if copies is None:
-        return ids[rows]
-    known, codes = np.unique(ids, return_inverse=True)
-    return codes[rows] + len(known) * copies
 
 
 def check_scores(scores: Any, estimator: Any, n: int) -> FloatArray:

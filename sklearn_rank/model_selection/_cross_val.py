@@ -56,7 +56,6 @@ from ._candidates import (
     Split,
     check_splits,
     fit_part,
-    ids_of,
     labels_read,
     number_repeated,
     positive_rows,
@@ -111,23 +110,18 @@ def _read_ids(
             " of fit: pass params={'sample_weight': weight}."
         )
     params = dict(params or {})
-    groups = _take_once("groups", groups, params)
-    qid = _take_once("qid", qid, params)
-    if qid is None:
+    ids = {"qid": qid, "groups": groups}
+    for name, value in ids.items():
+        within = params.pop(name, None)
+        if value is not None and within is not None:
+            raise ValueError(f"{name} was passed twice, also in params: leave out one of the two.")
+        ids[name] = within if value is None else value
+    if ids["qid"] is None:
         refuse_one_list(measure)
-    qid, groups = (
-        None if ids is None else np.asarray(check_qid(ravelled(ids, name), n, name=name))
-        for name, ids in (("qid", qid), ("groups", groups))
-    )
-    return params, qid, groups
-
-
-def _take_once(name: str, value: Any, params: dict[str, Any]) -> Any:
-    """Take metadata from the argument or from the parameters, but not from both."""
-    within = params.pop(name, None)
-    if value is not None and within is not None:
-        raise ValueError(f"{name} was passed twice, also in params: leave out one of the two.")
-    return within if value is None else value
+    for name, value in ids.items():
+        if value is not None:
+            ids[name] = np.asarray(check_qid(ravelled(value, name), n, name=name))
+    return params, *ids.values()
 
 
 class Sample(NamedTuple):
@@ -181,7 +175,12 @@ def samples_of(
     if design is not None:
         y, partial = check_partial_labels(array_of_labels(y), design, "y", qid=qid)
         check_fitted_proxy(y, partial)
-        _refuse_without_audit(partial)
+        if partial.unreachable.any():
+            raise ValueError(
+                f"By the design {int(partial.unreachable.sum())} rows could have no label, so"
+                " nothing tells how fold models rank them: label a random sample of them, or pass"
+                " the scores of fitted models to metric_interval, for the limits over all labels."
+            )
     refuse_missing_labels(y)
     X, y = indexable(X, y)
     y = column_or_1d(y, warn=True)
@@ -196,15 +195,6 @@ def samples_of(
         plan = FitPlan(estimator, X, y, of_fit, label, ids, ids_as, routed)
         samples.append(Sample(read, plan, labels, qid, groups, partial))
     return samples
-
-
-def _refuse_without_audit(partial: PartialLabels) -> None:
-    if partial.unreachable.any():
-        raise ValueError(
-            f"By the design {int(partial.unreachable.sum())} rows could have no label, so nothing"
-            " tells how fold models rank them: label a random sample of them, or pass the scores"
-            " of fitted models to metric_interval, for the limits over all labels."
-        )
 
 
 def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
@@ -270,17 +260,13 @@ def held_out(
     sample: Sample,
     tests: Sequence[IntArray],
     scores: Sequence[Sequence[FloatArray]],
-    copies: Sequence[IntArray | None] | None = None,
 ) -> HeldOut:
     """Candidates on held-out parts, by the scores of each on each part."""
-    qid, copies = None, copies or [None] * len(tests)
-    if sample.qid is not None:
-        qid = [ids_of(sample.qid, *part) for part in zip(tests, copies, strict=True)]
     return HeldOut(
         sample.measure,
         [sample.labels[rows] for rows in tests],
         list(zip(*scores, strict=True)),
-        qid,
+        None if sample.qid is None else [sample.qid[rows] for rows in tests],
         rows=tests,
         least=1,
     )

@@ -586,7 +586,12 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             if value is not None
         ]
         if of_rows:
-            goals.append(self._goal_of_amounts())
+            if self.min_value is None or self.value is not None or self.capacity is not None:
+                raise ValueError(
+                    "value in fit is for min_value=, of rows whose amounts differ: pass min_value,"
+                    " and leave value and capacity of the class out."
+                )
+            goals.append(Goal("mean value", check_number("min_value", self.min_value)))
         elif self.min_value is not None or self.value is not None:
             goals.append(self._goal_of_value())
         if self.capacity is None and not goals:
@@ -608,14 +613,6 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                     " max_fpr."
                 )
         return goals
-
-    def _goal_of_amounts(self) -> Goal:
-        if self.min_value is None or self.value is not None or self.capacity is not None:
-            raise ValueError(
-                "value in fit is for min_value=, of rows whose amounts differ: pass min_value, and"
-                " leave value and capacity of the class out."
-            )
-        return Goal("mean value", check_number("min_value", self.min_value))
 
     def _goal_of_value(self) -> Goal:
         """The precision from which on the flagged rows have the value."""
@@ -764,9 +761,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         scores = np.asarray(ranking_scores(self.estimator_, X, self.pos_label_))
         flagged = np.zeros(len(scores), dtype=bool)
         if self._in_batch:
-            limits = self._limits(scores, self._n_rows(len(scores)))
-            if limits is not None:
-                (goal,) = self._goals()
+            if most := self._n_rows(len(scores)):
+                limits, (goal,) = self._limits(scores, most), self._goals()
                 flagged[limits.order[: limits.largest_k(goal.value)]] = True
         else:
             flagged |= np.isnan(self.threshold_) | (scores >= self.threshold_)
@@ -832,18 +828,11 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             table[f"{goal.name} guaranteed"] = cutoffs.guaranteed(goal, delta)
         return table
 
-    def _limits(self, scores: FloatArray, most: int) -> Any:
-        """Limits for up to ``most`` rows of a batch; None if ``most`` is 0."""
-        if not most:
-            return None
-        labels = self.calibration_positive_, self.calibration_scores_
-        return batch_limits(
-            *labels,
-            scores,
-            k=np.arange(1, most + 1),
-            level=self.level,
-            random_state=self.random_state,
-        )
+    def _limits(self, scores: FloatArray, most: int) -> BatchLimits:
+        """Limits for up to ``most`` rows of a batch."""
+        labels, k = (self.calibration_positive_, self.calibration_scores_), np.arange(1, most + 1)
+        options = {"level": self.level, "random_state": self.random_state}
+        return batch_limits(*labels, scores, k=k, **options)
 
     def _first(self, scores: FloatArray, k: int) -> BoolArray:
         """Whether each row is among the first k, with ties at the end in random order."""

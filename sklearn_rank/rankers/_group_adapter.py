@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from copy import copy
 from difflib import get_close_matches
 from inspect import signature
@@ -122,50 +122,39 @@ class EarlyStopping:
 def refuse_unknown_parameters(estimator: Any) -> None:
     """Refuse parameters that LightGBM or XGBoost would ignore: of an estimator, or one within."""
     lightgbm, xgboost = sys.modules.get("lightgbm"), sys.modules.get("xgboost")
-    names_of_xgboost = {
-        "learning_rate": ["eta"],
-        "gamma": ["min_split_loss"],
-        "reg_lambda": ["lambda"],
-        "reg_alpha": ["alpha"],
-        "n_jobs": ["nthread"],
-        "random_state": ["seed"],
-    }
     for model in (estimator, *estimator.get_params().values()):
+        aliases: dict[str, Any] = {}
         if lightgbm is not None and isinstance(model, lightgbm.LGBMModel):
             parameters: dict[str, Any] = dict(signature(lightgbm.LGBMModel).parameters)
             parameters |= signature(type(model)).parameters
             aliases = lightgbm_aliases(lightgbm)
-            names = {name for synonyms in aliases.values() for name in synonyms} | set(parameters)
+            names = set(parameters).union(*aliases.values())
             for name in sorted(set(model.get_params()) - names):
                 close = get_close_matches(name, names, n=1)
                 raise ValueError(
                     f"{type(model).__name__} contains {name!r}, which has no effect in LightGBM: "
                     + (f"did you mean {close[0]!r}?" if close else "remove it.")
                 )
-            _refuse_conflicting_aliases(model, parameters, aliases)
         elif xgboost is not None and isinstance(model, xgboost.XGBModel):
             parameters = dict(signature(xgboost.XGBModel).parameters)
-            _refuse_conflicting_aliases(model, parameters, names_of_xgboost)
-
-
-def _refuse_conflicting_aliases(
-    model: Any, parameters: Mapping[str, Any], aliases: Mapping[str, list[str]]
-) -> None:
-    """Refuse a parameter set by two names to two values, of which the library takes one."""
-    params = model.get_params(deep=False)
-    for first, synonyms in aliases.items():
-        # Libraries take the first name, if it is set, before others.
-        names = sorted({first, *synonyms}, key=lambda x: (x != first, x not in parameters))
-        set_names = [name for name in names if params.get(name) is not None]
-        for name in set_names[1:]:
-            value, other = params[set_names[0]], params[name]
-            is_set = name not in parameters or other != parameters[name].default
-            if is_set and not np.array_equal(value, other):
-                raise ValueError(
-                    f"{type(model).__name__} has {set_names[0]}={value!r} and {name}={other!r}, "
-                    f"which are two names of one parameter: set {set_names[0]} to the value that "
-                    f"is meant, and leave {name} out."
-                )
+            aliases = {"learning_rate": ["eta"], "gamma": ["min_split_loss"]}
+            aliases |= {"reg_lambda": ["lambda"], "reg_alpha": ["alpha"]}
+            aliases |= {"n_jobs": ["nthread"], "random_state": ["seed"]}
+        # Of a parameter that is set by two names to two values the library takes one.
+        params = model.get_params(deep=False) if aliases else {}
+        for first, synonyms in aliases.items():
+            # Libraries take the first name, if it is set, before others.
+            ordered = sorted({first, *synonyms}, key=lambda x: (x != first, x not in parameters))
+            taken, *others = [x for x in ordered if params.get(x) is not None] or [first]
+            for name in others:
+                value, other = params[taken], params[name]
+                is_set = name not in parameters or other != parameters[name].default
+                if is_set and not np.array_equal(value, other):
+                    raise ValueError(
+                        f"{type(model).__name__} has {taken}={value!r} and {name}={other!r}, "
+                        f"which are two names of one parameter: set {taken} to the value that "
+                        f"is meant, and leave {name} out."
+                    )
 
 
 class GroupBooster:
@@ -236,12 +225,8 @@ class GroupBooster:
         if not self.is_supported or not sp.issparse(X):
             return X
         X = summed(sp.csr_matrix(X))
-        if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) >= 2**31:
-            return X
-        narrow = sp.csr_matrix(X.shape, dtype=X.dtype)
-        narrow.data = X.data
-        narrow.indices, narrow.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return narrow
+        # It takes indices of 32 bits where these are enough.
+        return sp.csr_matrix((X.data, X.indices, X.indptr), X.shape)
 
     def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         name = self.ids_argument()
@@ -512,7 +497,7 @@ class CatBoost(GroupBooster):
                 **options,
             )
         if metric is not None:
-            metric.forget()
+            metric.stopping = None
 
     def predict(self, X: Any, init_score: FloatArray | None = None, **options: Any) -> Any:
         threads = self.estimator.get_params().get("thread_count")
@@ -533,10 +518,9 @@ class CatBoostMeasure:
     """
 
     def __init__(self, rows: GroupedRows, stopping: EarlyStopping) -> None:
-        self._stopping: EarlyStopping | None = stopping
-        self._labels: AnyArray = stopping.rows.labels.astype(np.float32)
-        self._same_labels = np.array_equal(rows.labels.astype(np.float32), self._labels)
-        self._expects_validation = False
+        self.stopping: EarlyStopping | None = stopping
+        both = (part.labels.astype(np.float32) for part in (rows, stopping.rows))
+        self.same_labels, self.is_validation = np.array_equal(*both), True
 
     def __deepcopy__(self, memo: Any) -> CatBoostMeasure:
         # CatBoost copies its parameters, but the values are needed here.
@@ -544,15 +528,7 @@ class CatBoostMeasure:
 
     def __getstate__(self) -> dict[str, Any]:
         # CatBoost has put functions beside the methods that cannot be pickled.
-        return {
-            "_stopping": None,
-            "_labels": np.empty(0),
-            "_same_labels": False,
-            "_expects_validation": False,
-        }
-
-    def forget(self) -> None:
-        self._stopping, self._labels = None, np.empty(0)
+        return {"stopping": None}
 
     def is_max_optimal(self) -> bool:
         return True
@@ -561,14 +537,14 @@ class CatBoostMeasure:
         return error
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
-        if self._same_labels:
-            self._expects_validation = not self._expects_validation
-            is_validation = not self._expects_validation
-        else:
-            is_validation = np.array_equal(np.asarray(target, dtype=np.float32), self._labels)
-        if self._stopping is None or not is_validation:
+        if self.stopping is None:
             return 0.0, 1.0
-        return self._stopping.add(approxes[0]), 1.0
+        if self.same_labels:
+            self.is_validation = not self.is_validation
+        else:
+            labels = self.stopping.rows.labels.astype(np.float32)
+            self.is_validation = np.array_equal(np.asarray(target, dtype=np.float32), labels)
+        return self.stopping.add(approxes[0]) if self.is_validation else 0.0, 1.0
 
 
 def booster_of(estimator: Any) -> GroupBooster:
@@ -589,23 +565,6 @@ def unfitted(estimator: Any) -> Any:
         # It copies lists, such as cat_features, and clone wants the same objects.
         return type(estimator)(**estimator.get_params(deep=False))
     return clone(estimator)
-
-
-def check_validation_data(early_stopping: bool, **data: Any) -> bool:
-    """Check which arguments of validation came together; whether there are validation data."""
-    absent = [name for name, value in data.items() if value is None]
-    present = [name for name in data if name not in absent]
-    if present and absent:
-        raise ValueError(
-            f"fit got {' and '.join(present)} without {' and '.join(absent)}: pass all of"
-            f" {', '.join(data)}, or none of them."
-        )
-    if present and not early_stopping:
-        raise ValueError(
-            f"fit got {', '.join(present)}, which early_stopping=False does not use: set "
-            "early_stopping=True, or leave them out."
-        )
-    return bool(present)
 
 
 def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:
@@ -826,31 +785,40 @@ class GroupRankerAdapter(QueryRanker):
             booster = booster_of(unfitted(estimator))
             booster.ids_argument()
             refuse_unknown_parameters(booster.estimator)
-            given = {"position": position, "init_score": init_score}
-            names = [name for name, values in given.items() if values is not None]
-            booster.check_columns(names, self.row_order, sample_weight)
-            has_validation = check_validation_data(
-                self.early_stopping, X_val=X_val, y_val=y_val, qid_val=qid_val
-            )
+            columns = {"position": position, "init_score": init_score}
+            columns = {name: values for name, values in columns.items() if values is not None}
+            booster.check_columns(columns, self.row_order, sample_weight)
+            data = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}
+            absent = [name for name, value in data.items() if value is None]
+            present = [name for name in data if name not in absent]
+            if present and absent:
+                raise ValueError(
+                    f"fit got {' and '.join(present)} without {' and '.join(absent)}: pass all of"
+                    f" {', '.join(data)}, or none of them."
+                )
+            if present and not self.early_stopping:
+                raise ValueError(
+                    f"fit got {', '.join(present)}, which early_stopping=False does not use: set "
+                    "early_stopping=True, or leave them out."
+                )
             if position is not None and self.early_stopping and X_val is None:
                 raise ValueError(
                     "early_stopping=True holds out queries, and their clicks are biased towards "
                     "items shown at the top: pass X_val, y_val and qid_val with known relevance, "
                     "or early_stopping=False."
                 )
-            if init_score is not None and has_validation:
+            if init_score is not None and present:
                 raise ValueError(
                     "fit got init_score, but none for the rows of X_val: leave out X_val, y_val "
                     "and qid_val, so that queries of X are held out."
                 )
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            X, lists = self._repeatable_lists(X, y, qid, weights)
-            columns: dict[str, AnyArray] = {}
+            X, lists = self._repeatable_lists(X, y, qid, **weights)
             if init_score is not None:
                 columns["init_score"] = check_vector("init_score", init_score, X.shape[0])
             if position is not None:
                 columns["position"] = check_positions(position, X.shape[0])
-            lists = self._order_rows(X, lists, *columns.values())
+            lists = self._order_rows(X, lists, *reversed(columns.values()))
             if position is not None:
                 lists = booster.order_by_position(lists, columns["position"])
             self._store_queries(lists)
@@ -858,10 +826,8 @@ class GroupRankerAdapter(QueryRanker):
             stopping = None
             if self.early_stopping:
                 booster.check_stopping()
-                if has_validation:
-                    X_val, held_out = self._repeatable_lists(
-                        X_val, y_val, qid_val, {}, reset=False
-                    )
+                if present:
+                    X_val, held_out = self._repeatable_lists(X_val, y_val, qid_val, reset=False)
                     rows = grouped_rows(X_val, self._order_rows(X_val, held_out))
                 else:
                     mask = held_out_lists(lists, self.validation_fraction, self.random_state)
@@ -881,7 +847,7 @@ class GroupRankerAdapter(QueryRanker):
         return self
 
     def _repeatable_lists(
-        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], *, reset: bool = True
+        self, X: Any, y: Any, qid: Any, *, reset: bool = True, **weights: Any
     ) -> tuple[Any, Lists]:
         # The library checks the grades.
         grades = LabelType("graded", lowest=-np.inf, name="y")
@@ -899,11 +865,7 @@ class GroupRankerAdapter(QueryRanker):
         return ordered_by_content(X, lists, *columns) if self.row_order == "content" else lists
 
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
-        refuse_blocked(self, X)
-        if y is None or is_frame(X):
-            validate_data(self, X, y, reset=reset, skip_check_array=True)
-        else:
-            X = validate_data(self, X, reset=reset, **self._array_checks(self.estimator))
+        X = self._checked(X, self.estimator, y, reset=reset)
         check_consistent_length(X, y)
         refuse_missing_labels(y)
         y = column_or_1d(y, warn=True)
@@ -911,21 +873,20 @@ class GroupRankerAdapter(QueryRanker):
         return X, y.astype(np.float64) if y.dtype.kind == "O" else y
 
     def _checked_rows(self, X: Any) -> Any:
-        refuse_blocked(self, X)
-        if is_frame(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return X
-        return validate_data(self, X, reset=False, **self._array_checks(self.estimator_))
+        return self._checked(X, self.estimator_)
 
-    def _array_checks(self, estimator: Any) -> dict[str, Any]:
-        """How arrays are checked; the estimator checks values, and frames."""
+    def _checked(
+        self, X: Any, estimator: Any, y: Any = "no_validation", *, reset: bool = False
+    ) -> Any:
+        """Check the shape of rows; the estimator checks values, and frames."""
+        refuse_blocked(self, X)
+        if y is None or is_frame(X):
+            validate_data(self, X, y, reset=reset, skip_check_array=True)
+            return X
         # CatBoost takes strings in object arrays.
-        takes_strings = isinstance(booster_of(estimator), CatBoost)
-        return {
-            "dtype": None if takes_strings else "numeric",
-            "accept_sparse": "csr",
-            "ensure_all_finite": False,
-        }
+        dtype = None if isinstance(booster_of(estimator), CatBoost) else "numeric"
+        options = {"dtype": dtype, "accept_sparse": "csr", "ensure_all_finite": False}
+        return validate_data(self, X, reset=reset, **options)
 
     def predict(self, X: Any, *, qid: Any = None, init_score: Any = None) -> FloatArray:
         """Predict scores; within a query a greater score is nearer to the top.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank._lists import Lists, group_rows
-from sklearn_rank.rankers._group_adapter import check_validation_data, held_out_lists
+from sklearn_rank.rankers._group_adapter import held_out_lists
 
 
 def hold_out_queries(qid, fraction, seed):
@@ -34,14 +34,3 @@ def test_of_one_query_nothing_can_be_held_out():
         hold_out_queries([7, 7, 7], 0.5, 0)
     with pytest.raises(ValueError, match="validation_fraction=2 would hold out all 2"):
         hold_out_queries([7, 8, 7], 2, 0)
-
-
-def test_validation_data_come_whole_and_are_used():
-    given = {"y_val": [1], "qid_val": [1]}
-    assert check_validation_data(True, X_val=[[1]], **given)
-    assert not check_validation_data(True, X_val=None, y_val=None, qid_val=None)
-    assert not check_validation_data(False, X_val=None, y_val=None, qid_val=None)
-    with pytest.raises(ValueError, match="X_val and y_val without qid_val"):
-        check_validation_data(True, X_val=[[1]], y_val=[1], qid_val=None)
-    with pytest.raises(ValueError, match="which early_stopping=False does not use"):
-        check_validation_data(False, X_val=[[1]], **given)
