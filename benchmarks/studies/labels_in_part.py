@@ -45,7 +45,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, data_directory, describe_machine, format_table, seeded, write_table
 
-from sklearn_rank.inference._score_walk import walk_of
+from sklearn_rank.inference._score_path import score_path_of
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.metrics._shared import PartialLabels
 
@@ -164,8 +164,8 @@ def cells(population, repetitions):
             n_pos.append(y[known & (probability < 1.0)].sum())
             for title, (evidences, contrast, _) in questions.items():
                 in_part = [replace(evidence, partial=partial) for evidence in evidences]
-                walk = walk_of(in_part, contrast)
-                found[title].append((walk.estimate.value, *walk.limits(0.95)))
+                path = score_path_of(in_part, contrast)
+                found[title].append((path.estimate.value, *path.limits(0.95)))
         for title, (_, _, truth) in questions.items():
             estimates, low, high = np.array(found[title]).T
             spread = np.subtract(*np.quantile(estimates, [0.975, 0.025], method="normal_unbiased"))

@@ -42,9 +42,9 @@ from labels_in_part import (
     get_measure,
     load_svmlight_file,
     replace,
+    score_path_of,
     seeded,
     table,
-    walk_of,
 )
 from scipy.special import expit, logit
 from scipy.stats import hypergeom, norm, rankdata
@@ -94,7 +94,7 @@ def plans(population):
             known = ~np.isnan(y_true)
             known[rows] = True
             in_part = replace(evidence, partial=PartialLabels(known, probability))
-            low, high = walk_of([in_part]).limits(0.95)
+            low, high = score_path_of([in_part]).limits(0.95)
             widths.append(high - low)
             covered.append(low - 1e-6 <= evidence.value <= high + 1e-6)
         how = "planned" if planned else "uniform"
@@ -275,7 +275,7 @@ def proxies(name, n_samples=100):
             for evidence in evidences:
                 for proxy in (None, *of_rows.values()):
                     in_part = replace(evidence, partial=PartialLabels(known, probability, proxy))
-                    low, high = walk_of([in_part]).limits(0.95)
+                    low, high = score_path_of([in_part]).limits(0.95)
                     is_in = low - 1e-9 <= evidence.value <= high + 1e-9
                     found[-1].append((high - low, is_in))
         shape = (n_samples, len(measures), -1, 2)

@@ -17,7 +17,7 @@ from ._limits import Limits, LimitsAt, two_sided_quantile
 from ._list_intervals import limits_of_draws, resampled_values
 from ._methods import interval_of, method_of
 from ._results import Comparison, Interval, level_of_both
-from ._score_walk import score_limits
+from ._score_path import score_limits
 
 Contrasts: TypeAlias = list[tuple[str, str]]
 

@@ -27,7 +27,7 @@ from ._label_design import Design, check_fitted_proxy, check_labels_in_part, che
 from ._limits import Limits
 from ._queries import QueryValues, groups_of_queries, sample_interval
 from ._results import Interval
-from ._score_walk import probabilities_of_labels
+from ._score_path import probabilities_of_labels
 
 # So many labels more of the rarer class among those drawn are within the limits of what they tell.
 UNSEEN = 4.0

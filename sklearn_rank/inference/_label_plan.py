@@ -17,7 +17,7 @@ from ._evidence import IN_ROWS, check_lists, refuse_collections
 from ._label_design import LabelDesign, array_of_labels, check_proxy
 from ._limits import two_sided_quantile
 from ._sample_size import check_length
-from ._score_walk import probabilities_of_labels
+from ._score_path import probabilities_of_labels
 
 # Share of the labels of rows with an influence that goes to all of these alike, as the predictions
 # may be wrong; and share of the budget for rows without any, so that no probability is 0.

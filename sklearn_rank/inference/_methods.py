@@ -27,7 +27,7 @@ from ._list_intervals import (
 )
 from ._results import Interval
 from ._roc import auc_interval_of
-from ._score_walk import score_interval
+from ._score_path import score_interval
 
 
 @dataclass(frozen=True)

@@ -28,4 +28,4 @@ from ._queries import (
     sample_interval,
 )
 from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
-from ._score_walk import limits_of_population, walk_of_parts
+from ._score_path import limits_of_population, score_path_of_parts

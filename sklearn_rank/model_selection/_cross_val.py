@@ -47,7 +47,7 @@ from ..inference._shared import (
     joint_comparison,
     joint_influence,
     limits_of_population,
-    walk_of_parts,
+    score_path_of_parts,
 )
 from ..metrics import Measure
 from ..metrics._shared import Groups, MeasureLike, PartialLabels
@@ -292,20 +292,22 @@ def _interval_in_part(
     for evidence in evidences:
         check_labels_in_part([evidence])
     of_rows = None if groups is None else check_groups(groups, len(rows))
-    walk = walk_of_parts([[x] for x in evidences], tests, sample.labels, partial, [1.0], of_rows)
+    path = score_path_of_parts(
+        [[x] for x in evidences], tests, sample.labels, partial, [1.0], of_rows
+    )
     pooled_groups = _groups_of_units(sample, folds)
 
     def joint_of(labels: BoolArray) -> JointEstimate:
         completed = sample._replace(labels=labels.astype(np.int64))
         return joint_influence(held_out(completed, tests, [scores]).pooled, groups=pooled_groups)
 
-    _, error, limits = limits_of_population(walk, [1.0], joint_of)
+    _, error, limits = limits_of_population(path, [1.0], joint_of)
     low, high = np.clip(limits(level), *folds.range).tolist()
     values = [
-        float(evidence.label_function.at(walk.at_estimate[test])[0])
+        float(evidence.label_function.at(path.at_estimate[test])[0])
         for evidence, test in zip(evidences, tests, strict=True)
     ]
-    return Interval(walk.estimate.value, low, high, level, "score", "", error), values
+    return Interval(path.estimate.value, low, high, level, "score", "", error), values
 
 
 def _of_all_rows(

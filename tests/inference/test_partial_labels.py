@@ -391,7 +391,7 @@ def test_rows_of_long_lists_are_joined_without_a_change(name, with_proxy, monkey
     options = {"design": LabelDesign(strata=strata, proxy=proxy)}
     found = []
     for most in (2**13, 2**20):
-        monkeypatch.setattr("sklearn_rank.inference._score_walk.MANY_ROWS", most)
+        monkeypatch.setattr("sklearn_rank.inference._score_path.MANY_ROWS", most)
         single = metric_interval(name, labels, challenger, **options)
         both = compare(name, labels, {"a": challenger, "b": champion}, **options)
         found.append((single.low, single.estimate, single.high, both.low[0], both.high[0]))

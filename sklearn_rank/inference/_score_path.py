@@ -3,7 +3,7 @@
 A hypothesis gives each row that could have stayed without a label a probability q to be positive.
 The measure then has a value, with the derivative u in each label, and the labelled rows have a
 score: the sum of ``u (y - q) / p``, p the probability of a label, which estimates by how much the
-labels of all rows move the value from the hypothesis. From the hypothesis of score 0 the walk
+labels of all rows move the value from the hypothesis. From the hypothesis of score 0 the path
 changes q in the direction in which the value changes most for the evidence it costs, up and down,
 until the score is as large as the level allows. Its variance is that at the hypothesis, so that a
 sample without positives still leaves room for some.
@@ -29,13 +29,13 @@ from ._label_bounds import target_in_part, without_rounding
 from ._limits import Limits, LimitsAt, two_sided_quantile
 from ._results import Interval
 
-# Length of a step of the walk, in standard deviations of the statistic and as a change of logits.
+# Length of a step of the path, in standard deviations of the statistic and as a change of logits.
 STEP, LARGEST_CHANGE = 0.35, 0.75
 
 # Changes of logits that exceed the largest by at most this factor are cut to it.
 MOST_CUT = 10.0
 
-# The walk ends where no step changes the value, or here.
+# The path ends where no step changes the value, or here.
 MOST_STEPS = 400
 
 # Logit of a probability that is 1 up to rounding.
@@ -89,7 +89,7 @@ class Hypothesis(NamedTuple):
         return sign * self.score / self.deviation - z - tail
 
 
-class ScoreWalk:
+class ScorePath:
     """Hypotheses from the estimate up and down."""
 
     def __init__(
@@ -145,7 +145,7 @@ class ScoreWalk:
 
     @cached_property
     def estimate(self) -> Hypothesis:
-        """The hypothesis on the walk that fits the labels."""
+        """The hypothesis on the path that fits the labels."""
         at = self._at(self._start)
         for _ in range(MOST_STEPS):
             statistic = at.score / at.deviation
@@ -176,20 +176,20 @@ class ScoreWalk:
         return without_rounding((self._limit(1.0, z), self._limit(-1.0, z)))
 
     def _limit(self, sign: float, z: float) -> float:
-        """Value where the statistic of the sign is the quantile, between two steps of the walk."""
-        walk = self._sides.setdefault(sign, [self.estimate])
+        """Value where the statistic of the sign is the quantile, between two steps of the path."""
+        path = self._sides.setdefault(sign, [self.estimate])
         for i in range(1, MOST_STEPS):
-            if i == len(walk):
-                walk.append(self._moved(walk[-1], -sign * STEP))
-            before, after = (at.excess(sign, z) for at in walk[i - 1 : i + 1])
-            change = walk[i].value - walk[i - 1].value
+            if i == len(path):
+                path.append(self._moved(path[-1], -sign * STEP))
+            before, after = (at.excess(sign, z) for at in path[i - 1 : i + 1])
+            change = path[i].value - path[i - 1].value
             if after >= 0.0:
-                return walk[i].value - change * after / (after - min(before, 0.0))
+                return path[i].value - change * after / (after - min(before, 0.0))
             if after <= before and abs(change) <= self._least:
                 break
         # Nothing that is known stands against it: as far as the labels can bring the value, and
         # what steps that are too short to count leave of the way.
-        ends = [walk[-1].value, *(self._extreme(walk[-1], -sign, x) for x in (-CERTAIN, 0.5))]
+        ends = [path[-1].value, *(self._extreme(path[-1], -sign, x) for x in (-CERTAIN, 0.5))]
         return (min(ends) if sign > 0.0 else max(ends)) - sign * self._least
 
     def _extreme(self, at: Hypothesis, sign: float, share: float) -> float:
@@ -244,7 +244,7 @@ class ScoreWalk:
 def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
     """Probability of each label to be positive, as scores and proxy predict it where labels are.
 
-    The walk starts from these; a wrong prediction costs width, not coverage.
+    The path starts from these; a wrong prediction costs width, not coverage.
     """
     first = evidences[0]
     shares = [
@@ -281,12 +281,12 @@ def _predicted(labels: AnyArray, shares: list[FloatArray], partial: Any) -> Floa
     return np.asarray(model.predict_proba(scaled)[:, 1])
 
 
-def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> ScoreWalk:
+def score_path_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> ScorePath:
     """Walk of a contrast of the values of rankers that scored the same rows."""
     first: Any = evidences[0]
     terms = [(c, x.label_function) for c, x in zip(contrast, evidences, strict=True) if c]
     labels, q = first.data.labels.astype(np.float64), probabilities_of_labels(evidences)
-    walk = _joined_walk if first.conditional else ScoreWalk
+    path = _joined_path if first.conditional else ScorePath
     return walk(terms, labels, first.partial, q, first.groups)
 
 
@@ -305,14 +305,14 @@ class MeanOfParts(NamedTuple):
         return value, derivative
 
 
-def walk_of_parts(
+def score_path_of_parts(
     parts: Sequence[Sequence[Evidence]],
     rows: Sequence[IntArray],
     labels: AnyArray,
     partial: PartialLabels,
     contrast: Sequence[float],
     groups: Groups | None = None,
-) -> ScoreWalk:
+) -> ScorePath:
     """Walk of a contrast of means over parts of a list, by the rankers that scored each part."""
     terms, shares, n_parts = [], [], np.bincount(np.concatenate(rows), minlength=len(labels))
     for factor, *evidences in zip(contrast, *parts, strict=True):
@@ -323,16 +323,16 @@ def walk_of_parts(
         terms.append((factor, MeanOfParts([x.label_function for x in evidences], rows)))
     q = _predicted(labels, shares, partial)
     terms = [term for term in terms if term[0]]
-    return ScoreWalk(terms, labels.astype(np.float64), partial, q, groups)
+    return ScorePath(terms, labels.astype(np.float64), partial, q, groups)
 
 
-def _joined_walk(
+def _joined_path(
     terms: Sequence[tuple[float, LabelTotal | FractionalList]],
     labels: FloatArray,
     partial: PartialLabels,
     q: FloatArray,
     groups: Groups | None,
-) -> ScoreWalk:
+) -> ScorePath:
     """Walk without the rows whose labels move no value, as those below the first k of a precision.
 
     Of many rows, those that are alike are joined.
@@ -353,13 +353,13 @@ def _joined_walk(
     joined = [x.joined(column, counts) for x, column in zip(functions, weights, strict=True)]
     terms = list(zip(factors, joined, strict=True))
     groups = None if groups is None else groups.only(rows)
-    return ScoreWalk(terms, labels[rows], partial.only(rows), q, groups, counts)
+    return ScorePath(terms, labels[rows], partial.only(rows), q, groups, counts)
 
 
 def _cells(
     weights: FloatArray, levels: Sequence[float], partial: PartialLabels, logits: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """Join rows without labels that are alike to the walk: a row of each cell, and cells of rows.
+    """Join rows without labels that are alike to the path: a row of each cell, and cells of rows.
 
     Their weights agree to a level, probabilities to 1 / 50, logits to 1 / 10.
     """
@@ -382,15 +382,15 @@ def score_limits(
     evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)
 ) -> tuple[float, float, LimitsAt]:
     """Estimate of a contrast, its standard error, and limits at each level."""
-    walk, first = walk_of(evidences, contrast), evidences[0]
-    if not np.isfinite(walk.estimate.value):
+    path, first = score_path_of(evidences, contrast), evidences[0]
+    if not np.isfinite(path.estimate.value):
         measure = first.measure
         raise ValueError(
             f"{measure.name} is not defined for the labels of this list, as it has"
             f" {measure.lacking}: pass a list that may hold both classes."
         )
     if first.conditional:
-        return walk.estimate.value, walk.estimate.deviation, walk.limits
+        return path.estimate.value, path.estimate.deviation, path.limits
 
     def joint_of(labels: BoolArray) -> JointEstimate:
         if labels.all() or not labels.any():
@@ -404,11 +404,11 @@ def score_limits(
         ]
         return joint_influence(influences, conditional=False, groups=first.groups)
 
-    return limits_of_population(walk, contrast, joint_of)
+    return limits_of_population(path, contrast, joint_of)
 
 
 def limits_of_population(
-    walk: ScoreWalk,
+    path: ScorePath,
     contrast: Sequence[float],
     joint_of: Callable[[BoolArray], JointEstimate],
 ) -> tuple[float, float, LimitsAt]:
@@ -419,16 +419,16 @@ def limits_of_population(
     """
     rng, moments = np.random.default_rng(0), np.empty((N_COMPLETED, 2))
     for i in range(N_COMPLETED):
-        joint = joint_of(walk.completed(rng))
+        joint = joint_of(path.completed(rng))
         moments[i] = variance_of(joint.kinds, np.array(contrast), joint.groups)
     variance, degrees = moments.mean(axis=0).tolist()
-    value, error = walk.estimate.value, sqrt(variance)
+    value, error = path.estimate.value, sqrt(variance)
 
     def limits(level: float) -> Limits:
-        ends, half = walk.limits(level), two_sided_quantile(level, degrees) * error
+        ends, half = path.limits(level), two_sided_quantile(level, degrees) * error
         return value - hypot(value - ends[0], half), value + hypot(ends[1] - value, half)
 
-    return value, hypot(walk.estimate.deviation, error), limits
+    return value, hypot(path.estimate.deviation, error), limits
 
 
 def score_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
