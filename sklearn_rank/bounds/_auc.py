@@ -473,10 +473,8 @@ def theorem_of(
 Tightest: TypeAlias = Literal["tightest"]
 Method: TypeAlias = Tightest | FiniteMethod | UniformMethod
 
-# Where there is no one expected AUC.
+# Where there is no one expected AUC; the smallest of these bounds is never the first.
 WITHOUT_AUC = ("mcdiarmid", "hoeffding", "chebyshev")
-# The smallest of these is one of two.
-TIGHT_WITHOUT_AUC: tuple[str, ...] = ("hoeffding", "chebyshev")
 
 
 def auc_bound(
@@ -622,7 +620,7 @@ independent given their labels.
         # Without the AUC no bound depends on the data. With it, on one side, the values that two
         # inequalities exclude are nested for each expected AUC, so that the smaller bound has the
         # larger of two probabilities, not their sum. On both sides they are not.
-        tight = TIGHT_WITHOUT_AUC
+        tight: tuple[str, ...] = WITHOUT_AUC[1:]
         if auc is not None:
             tight = ("kl",) if side == "both" else ("kl", "chebyshev")
         widths = {
@@ -751,7 +749,7 @@ def auc_deviation_bound(
         n_functions = 1 if function_class is None else function_class
         if variance is None:
             variance = _largest_variance(max(1, min(n_pos, n_neg)), expected_auc)
-        tight = TIGHT_WITHOUT_AUC if expected_auc is None else ("kl", *TIGHT_WITHOUT_AUC)
+        tight = WITHOUT_AUC[1:] if expected_auc is None else ("kl", *WITHOUT_AUC[1:])
         values = {
             name: finite_log_probability(epsilon, n_pos, n_neg, name, expected_auc, variance, side)
             for name in (tight if method == "tightest" else (method,))
@@ -862,7 +860,7 @@ def auc_sample_size_bound(
         n_functions = 1 if function_class is None else function_class
         values = {
             name: finite_sample_size(epsilon, delta, prevalence, name, n_functions)
-            for name in (TIGHT_WITHOUT_AUC if method == "tightest" else (method,))
+            for name in (WITHOUT_AUC[1:] if method == "tightest" else (method,))
         }
         inequality = min(values, key=values.__getitem__)
         value = values[inequality]

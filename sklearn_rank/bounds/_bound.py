@@ -154,8 +154,11 @@ def kl_limits(p: ArrayLike, most: ArrayLike) -> tuple[FloatArray, FloatArray]:
 # exp of it is still a number, and its reciprocal too.
 LARGEST_LOG = 690.0
 
-# Of fewer draws than these nothing is known; they keep the quotient finite.
-LEAST_DRAWS = 1e-300
+# In place of 0 where a quotient must stay finite.
+TINY = 1e-100
+
+# Differences, relative to the larger number, and probabilities that are 0 up to rounding.
+NEGLIGIBLE = 1e-9
 
 
 def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -173,7 +176,7 @@ def wilson_score_limits(
     estimate: ArrayLike, z: float | FloatArray, n_draws: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
     """Solve ``n_draws (estimate - A)^2 = z^2 A (1 - A)`` for A."""
-    return score_limits(estimate, z**2 / np.maximum(n_draws, LEAST_DRAWS))
+    return score_limits(estimate, z**2 / np.maximum(n_draws, TINY))
 
 
 def mean_limits(

@@ -39,6 +39,7 @@ from ._auc import log_binomial_sum
 from ._bound import (
     FIXED_FUNCTION,
     INDEPENDENT,
+    NEGLIGIBLE,
     OURS,
     Bound,
     Labels,
@@ -50,9 +51,7 @@ from ._bound import (
     of_side,
 )
 
-PAPER = "Clémençon & Vayatis (2009)"
 SANDWICH_THEOREM = f"{OURS}, Theorem 8"
-DEVIATIONS = deviations("W_n/k", "W_phi")
 # Under the largest or the middle rank of a tied block, two that order the same items alike but for
 # their ties may differ by phi(1) less the mean of phi.
 SAME_TIES = "tied items are in random order, or all have the largest rank, in W_n and W_phi alike"
@@ -196,7 +195,8 @@ W_phi alike.
     log_inverse = log(2.0) - log(delta)
     value = lipschitz * (1.0 / (n + 1.0) + _pooled(n, log_inverse, labels))
     value += height * sqrt((log(2.0) + log_inverse) / (2.0 * n_pos))
-    theorem, target = f"{PAPER}, proof of Proposition 5, with constants", DEVIATIONS["both"]
+    theorem = "Clémençon & Vayatis (2009), proof of Proposition 5, with constants"
+    target = deviations("W_n/k", "W_phi")["both"]
     return Bound(min(value, height), theorem, target, delta, *_given(labels, SAME_TIES))
 
 
@@ -294,7 +294,7 @@ def linear_rank_sandwich_bound(
     if not np.isfinite([floor, *means, ceiling]).all():
         raise ValueError("phi must be finite on [0, 1]: an unbounded phi has no such bound.")
     # Means of equal values differ from them by a rounding.
-    slack = 1e-9 * max(abs(floor), abs(ceiling))
+    slack = NEGLIGIBLE * max(abs(floor), abs(ceiling))
     if min(np.diff([floor, *means, ceiling])) < -slack:
         raise ValueError("phi must not decrease: pass a nondecreasing function.")
     log_inverse = (2.0 if side == "both" else 1.0) * log(2.0) - log(delta)
@@ -310,7 +310,8 @@ def linear_rank_sandwich_bound(
         low, high = floor + height * float(least[0]), floor + height * float(most[1])
     value = max(of_side(side, means[1] - low, high - means[1]), 0.0)
     given = _given(labels, SAME_TIES)
-    return Bound(value, SANDWICH_THEOREM, DEVIATIONS[side], delta, *given)
+    target = deviations("W_n/k", "W_phi")[side]
+    return Bound(value, SANDWICH_THEOREM, target, delta, *given)
 
 
 def linear_rank_selection_bound(
@@ -398,7 +399,7 @@ def linear_rank_selection_bound(
         return sqrt(2.0 * (sets + 2.0 * log(2.0) - log(delta)) / size)
 
     value = 2.0 * (lipschitz * (1.0 / (n + 1.0) + uniform(n)) + height * uniform(n_pos))
-    theorem = f"{PAPER}, Theorem 8, with constants of {OURS}, Theorem 9"
+    theorem = f"Clémençon & Vayatis (2009), Theorem 8, with constants of {OURS}, Theorem 9"
     target = "best W_phi of the class - W_phi of the largest W_n"
     of_class = "the class of functions does not depend on the sample"
     return Bound(value, theorem, target, delta, *_given(labels, SAME_TIES, functions=of_class))
@@ -458,7 +459,10 @@ def plug_in_rank_bound(error: float, prevalence: float, *, height: float = 1.0) 
     error = check_number("error", error, 0.0, 1.0, what="a mean of |eta_hat - eta|")
     prevalence = check_share("prevalence", prevalence, what="the share of positives")
     _, height = _check_phi(0.0, height)
-    value, theorem = min(error / prevalence, 1.0) * height, f"{PAPER}, Remark 3, corrected"
+    value, theorem = (
+        min(error / prevalence, 1.0) * height,
+        "Clémençon & Vayatis (2009), Remark 3, corrected",
+    )
     ties = "tied items are in random order in W_phi, or there are no ties"
     return Bound(value, theorem, "W_phi(eta) - W_phi(eta_hat)", assumptions=(ties,))
 
@@ -639,9 +643,6 @@ GRID = 1.1
 
 # A bound from a larger quotient of radius * norm and rho would overflow.
 LARGEST_RATIO = 1e300
-
-# By how much scores may exceed radius * norm for being rounded.
-ROUNDING = 1e-9
 
 
 def margin_loss(margins: FloatArray, rho: float) -> float:
@@ -907,7 +908,7 @@ def _smallest(
     if fixed and rho is not None:
         return loss(rho) + complexity * half_range / rho + deviation(log_inverse), rho
     if rho is not None:
-        steps = [max(0, ceil(log(half_range / rho) / log(GRID) - 1e-9))]
+        steps = [max(0, ceil(log(half_range / rho) / log(GRID) - NEGLIGIBLE))]
     else:
         # From where on the complexity alone exceeds a bound that is known to hold.
         worst = 1.0 + complexity + deviation(log_inverse + log(2.0))
@@ -968,7 +969,7 @@ def _check_range(names: str, x: FloatArray, y: FloatArray, half_range: float) ->
     least, most = float(scores.min()), float(scores.max())
     # An infinite threshold puts all rows on one side.
     length = 0.0 if least == most else most - least
-    if length > 2.0 * half_range * (1.0 + ROUNDING):
+    if length > 2.0 * half_range * (1.0 + NEGLIGIBLE):
         raise ValueError(
             f"{names} belong to scores with a range of {length:.6g}, but functions of this norm"
             f" have a range of at most 2 * radius * norm = {2.0 * half_range:.6g}: pass the radius"

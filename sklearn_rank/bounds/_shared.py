@@ -1,7 +1,15 @@
 """Names of this package that other packages of the library import, besides the public ones."""
 
 from ._auc import n_terms
-from ._bound import bisect, kl_limits, least_size, mean_limits, wilson_score_limits
+from ._bound import (
+    NEGLIGIBLE,
+    TINY,
+    bisect,
+    kl_limits,
+    least_size,
+    mean_limits,
+    wilson_score_limits,
+)
 from ._cutoffs import (
     SHARES,
     chance_of_amounts,

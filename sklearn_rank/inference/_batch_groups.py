@@ -8,6 +8,8 @@ probability.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
@@ -35,18 +37,15 @@ def fewest_hits_of_groups(
     # Shares of the capital that are lost where the next group has no hit.
     bets = np.geomspace(1.0 / 64.0, 0.9, 8)[:, np.newaxis]
 
-    def is_rare(total: int) -> bool:
+    def is_usual(total: int) -> bool:
         mean = without + (total - seen) / left
         ratio = np.divide(value, mean, out=np.ones(len(value)), where=mean > 0.0)
         gains = np.log1p(bets * (ratio - 1.0))
         capital = np.exp(np.cumsum(gains, axis=1)).mean(axis=0)
-        return bool(capital.max(initial=1.0) >= 1.0 / tail)
+        return bool(capital.max(initial=1.0) < 1.0 / tail)
 
-    few, enough = int(hits.sum()) - 1, n_rows
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        few, enough = (middle, enough) if is_rare(middle) else (few, middle)
-    return enough
+    fewest = int(hits.sum())
+    return fewest + bisect_left(range(fewest, n_rows), True, key=is_usual)
 
 
 class DrawnGroups:

@@ -12,6 +12,7 @@ the labelled ones are at random. Bets on what is drawn next, in a random order, 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, log, sqrt
@@ -26,7 +27,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_generator, check_level, check_number, check_scores, check_whole
 from ..metrics import get_measure
 from ._batch_groups import DrawnGroups
-from ._evidence import IN_ROWS, check_joined_groups, check_one_list, refuse_collections
+from ._evidence import check_joined_groups, check_one_list, refuse_collections
 from ._label_design import Design, array_of_labels, random_rows
 from ._limits import log_binomial
 
@@ -245,7 +246,7 @@ def batch_limits(
     k    low  high  estimate
     200  189   200     195.9
     """
-    refuse_collections(IN_ROWS, y_true=y_true, y_score=y_score, batch_score=batch_score)
+    refuse_collections(y_true=y_true, y_score=y_score, batch_score=batch_score)
     # A stream of its own: rows may have been drawn with the same seed.
     level, (rng,) = check_level(level), check_generator(random_state).spawn(1)
     rows: Any = slice(None)
@@ -345,14 +346,11 @@ def _between(numbers: IntArray, looks: IntArray, limits: Sequence[int]) -> IntAr
 
 def fewest_hits(k: int, drawn: int, hits: int, tail: float) -> int:
     """Fewest hits among k rows with which as many among the drawn ones are not too rare."""
-    few, enough = -1, k
-    while enough - few > 1:
-        middle = (few + enough) // 2
-        if tail_of_hits(hits, drawn, hits + middle, k + drawn) > tail:
-            enough = middle
-        else:
-            few = middle
-    return enough
+
+    def is_usual(n_hits: int) -> bool:
+        return tail_of_hits(hits, drawn, hits + n_hits, k + drawn) > tail
+
+    return bisect_left(range(k), True, key=is_usual)
 
 
 def tail_of_hits(hits: int, drawn: int, n_hits: int, n: int) -> float:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from math import isfinite, nan
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +10,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
 from .._partitions import any_collection
+from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
     are_usual_labels,
@@ -22,17 +20,15 @@ from .._validation import (
     is_number,
     ravelled,
 )
+from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Measure, get_measure
-from ..metrics._shared import MeasureLike
+from ..metrics._shared import Evidence, MeasureLike
 from ._contrasts import (
-    Contrasts,
     comparison_of_limits,
     interval_comparison,
     resampled_comparison,
-    rows_of,
 )
 from ._evidence import (
-    IN_ROWS,
     JointEstimate,
     WeightMeaning,
     check_groups,
@@ -56,29 +52,26 @@ from ._evidence import (
 from ._judged_queries import JudgedQueries
 from ._label_bounds import target_in_part
 from ._label_design import Design, array_of_labels
-from ._limits import ALTERNATIVES, Limits, holm_adjust
+from ._limits import BLOCK, Limits, holm_adjust
 from ._methods import methods_of
 from ._queries import compare_samples, joint_means, query_values_of
-from ._results import Comparison, level_of_both
+from ._results import Comparison, Question
 
-# Eigenvalues that are smaller, relative to the largest, are 0 up to rounding.
-RANK_TOLERANCE = 1e-12
 # Draws of the largest of several statistics, and products that they may take in all.
 FEWEST, MOST, FLOPS = 10_000, 100_000, 2 * 10**9
-# Draws that are held at a time, and entries of a block of contrasts, which the cache holds.
-CHUNK, BLOCK = 2**12, 2**18
 
 
 def covariance_root(covariance: FloatArray) -> FloatArray:
     """Matrix R with ``R R' = covariance``, of shape (n, rank)."""
     values, vectors = np.linalg.eigh(covariance)
-    positive = values > RANK_TOLERANCE * values[-1]
+    positive = values > ROUNDING * values[-1]
     return vectors[:, positive] * np.sqrt(values[positive])
 
 
 def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    for start in range(0, n_draws, CHUNK):
-        yield rng.standard_normal((min(CHUNK, n_draws - start), root.shape[1])) @ root.T
+    rows = max(1, BLOCK // len(root))
+    for start in range(0, n_draws, rows):
+        yield rng.standard_normal((min(rows, n_draws - start), root.shape[1])) @ root.T
 
 
 def largest_of_contrasts(
@@ -97,7 +90,7 @@ def largest_of_contrasts(
     root = (contrasts * scale) @ covariance_root(covariance / np.outer(scale, scale))
     errors = np.sqrt(np.sum(root**2, axis=1, keepdims=True))
     # Contrasts that vary by rounding alone are as good as any one variable.
-    varies = errors[:, 0] > RANK_TOLERANCE
+    varies = errors[:, 0] > ROUNDING
     root = root[varies] / errors[varies] if varies.any() else np.ones((1, 1))
     root = root.astype(np.float32)
     n_draws = int(np.clip(FLOPS / root.size, FEWEST, MOST))
@@ -112,74 +105,11 @@ def largest_of_contrasts(
     return np.sort(maxima.astype(np.float64))
 
 
-@dataclass(frozen=True)
-class Question:
-    """Checked alternative, margin and level of the test of each contrast."""
-
-    alternative: str
-    margin: float | None
-    level: float
-
-    @classmethod
-    def of(
-        cls, measure: Measure, alternative: str | None, margin: float | None, level: float
-    ) -> Question:
-        if alternative is None:
-            alternative = "two-sided" if margin is None else "non-inferior"
-        of_margin = ("non-inferior", "equivalent")
-        check_choice("alternative", alternative, (*ALTERNATIVES, *of_margin))
-        with_margin = alternative in of_margin
-        if with_margin and margin is None:
-            raise ValueError(
-                f"alternative={alternative!r} needs a margin, the largest difference of no"
-                " importance: pass margin=, in units of the measure."
-            )
-        if margin is not None:
-            if not with_margin:
-                raise ValueError(
-                    f"margin={margin!r} is only for 'non-inferior' and 'equivalent', but"
-                    f" alternative={alternative!r}: leave one of them out."
-                )
-            low, high = measure.counted_range
-            if not is_number(margin) or not 0.0 < margin < high - low or not isfinite(margin):
-                raise ValueError(
-                    f"margin={margin!r} must be greater than 0 and less than {high - low:g}, the"
-                    f" length of the range of {measure.name}: pass the largest difference of no"
-                    " importance."
-                )
-            margin = float(margin)
-        level_of_both(level, alternative)
-        return cls(alternative, margin, level)
-
-    def contrasts(self, names: tuple[str, ...], baseline: Any) -> Contrasts:
-        """Pairs of each ranker and the baseline, or of all rankers."""
-        if baseline is not None:
-            if str(baseline) not in names:
-                raise ValueError(
-                    f"baseline={baseline!r} is not among the rankers {list(names)}: pass one of"
-                    " these names."
-                )
-            return [(name, str(baseline)) for name in names if name != str(baseline)]
-        if self.alternative == "non-inferior" and len(names) > 2:
-            raise ValueError(
-                f"margin={self.margin:g} tests non-inferiority to a baseline, but there are"
-                f" {len(names)} rankers and no baseline: pass baseline=, or"
-                " alternative='equivalent'."
-            )
-        return list(combinations(names, 2))
-
-
 def joint_comparison(
-    joint: JointEstimate,
-    names: tuple[str, ...],
-    contrasts: Contrasts,
-    question: Question,
-    rng: np.random.Generator,
-    measure: Measure,
-    target: str,
+    joint: JointEstimate, question: Question, rng: np.random.Generator, target: str
 ) -> Comparison:
     """Test all contrasts simultaneously by the distribution of the largest statistic."""
-    matrix = rows_of(names, contrasts)
+    measure, matrix = question.measure, question.matrix
     alternative, margin = question.alternative, question.margin or 0.0
     differences = matrix @ joint.estimates
     errors, degrees = joint.standard_errors(matrix)
@@ -219,26 +149,19 @@ def joint_comparison(
     if question.margin is not None:
         relation = "worse" if alternative == "non-inferior" else "different"
         hypothesis = f"{measure.name} {relation} by {margin:g} or more"
-    return Comparison(
-        measure=measure.name,
-        names=names,
-        values=tuple(joint.estimates),
-        standard_errors=tuple(np.sqrt(np.where(alone > 0.0, alone, np.diag(joint.regularized)))),
-        contrasts=tuple(f"{a} - {b}" for a, b in contrasts),
-        differences=tuple(differences),
+    return question.answer(
+        "max-t",
+        target,
+        hypothesis,
+        values=joint.estimates,
+        standard_errors=np.sqrt(np.where(alone > 0.0, alone, np.diag(joint.regularized))),
+        differences=differences,
         # Where scores are tied, a value may lie outside of the range without ties.
-        low=tuple(np.minimum(np.maximum(differences - half, -half_range), differences)),
-        high=tuple(np.maximum(np.minimum(differences + half, half_range), differences)),
-        statistics=tuple(statistics),
-        pvalues=tuple(pvalues),
-        level=question.level,
-        alternative=alternative,
-        margin=question.margin,
-        method="max-t",
-        target=target,
-        hypothesis=hypothesis,
-        difference_errors=tuple(errors),
-        greater_is_better=measure.greater_is_better,
+        low=np.minimum(np.maximum(differences - half, -half_range), differences),
+        high=np.maximum(np.minimum(differences + half, half_range), differences),
+        statistics=statistics,
+        pvalues=pvalues,
+        difference_errors=errors,
     )
 
 
@@ -249,19 +172,15 @@ def _variances(matrix: FloatArray, covariance: FloatArray) -> FloatArray:
 # Random exchanges of values of queries, and of ranks or resamples of a list, which rank all anew.
 EXCHANGES, SWAPS = 10_000, 999
 
-# Statistics this near to each other, relatively, are equal up to rounding.
-SLACK = 1e-9
-
 
 def swap_tests(
-    measure: Measure,
+    question: Question,
     y_true: Any,
     scores: Mapping[str, Any],
-    pairs: Sequence[tuple[str, str]],
-    question: Question,
-    rng: np.random.Generator,
     groups: Any,
+    rng: np.random.Generator,
 ) -> Comparison:
+    measure = question.measure
     refuse_collections("scores are exchanged row by row", y_true=y_true, **scores, groups=groups)
     lists = {name: check_two_classes(y_true, score) for name, score in scores.items()}
     positive = next(iter(lists.values())).positive
@@ -271,7 +190,7 @@ def swap_tests(
     ranks = {name: rankdata(data.score) for name, data in lists.items()}
     influences, _ = measure_influence(measure, positive, [*ranks.values()])
     statistics, differences, pvalues = [], [], []
-    for a, b in pairs:
+    for a, b in question.contrasts:
         pair = np.stack([ranks[a], ranks[b]])
         observed, difference = _studentise(measure, positive, pair, unit)
         draws = np.empty(SWAPS)
@@ -286,27 +205,17 @@ def swap_tests(
             observed, draws = abs(observed), np.abs(draws)
         elif question.alternative == "less":
             observed, draws = -observed, -draws
-        least = observed - SLACK * abs(observed) if np.isfinite(observed) else observed
+        least = observed - NEGLIGIBLE * abs(observed) if np.isfinite(observed) else observed
         pvalues.append((1.0 + np.count_nonzero(draws >= least)) / (SWAPS + 1.0))
-    unknown = (nan,) * len(pairs)
-    return Comparison(
-        measure=measure.name,
-        names=tuple(scores),
-        values=tuple(influence.estimate for influence in influences),
-        standard_errors=tuple(float(np.sqrt(influence.variance())) for influence in influences),
-        contrasts=tuple(f"{a} - {b}" for a, b in pairs),
-        differences=tuple(differences),
-        low=unknown,
-        high=unknown,
-        statistics=tuple(statistics),
-        pvalues=tuple(holm_adjust(pvalues)),
-        level=question.level,
-        alternative=question.alternative,
-        margin=None,
-        method="swaps" if len(pairs) == 1 else "swaps, Holm",
-        target=list_target(measure, influences[:1], [dependent]),
-        hypothesis=f"equal {measure.name}",
-        greater_is_better=measure.greater_is_better,
+    return question.answer(
+        "swaps" if len(pvalues) == 1 else "swaps, Holm",
+        list_target(measure, influences[:1], [dependent]),
+        f"equal {measure.name}",
+        values=[influence.estimate for influence in influences],
+        standard_errors=[float(np.sqrt(influence.variance())) for influence in influences],
+        differences=differences,
+        statistics=statistics,
+        pvalues=holm_adjust(pvalues),
     )
 
 
@@ -318,10 +227,10 @@ def _studentise(
     difference = a.estimate - b.estimate
     sums = np.bincount(unit, a.centred() - b.centred()) / len(positive)
     error = float(np.sqrt(np.sum(sums**2)))
-    if abs(difference) <= SLACK * max(abs(a.estimate), abs(b.estimate)):
+    if abs(difference) <= NEGLIGIBLE * max(abs(a.estimate), abs(b.estimate)):
         return 0.0, difference
     # Equal influences sum to 0 up to rounding only.
-    if error <= SLACK * abs(difference):
+    if error <= NEGLIGIBLE * abs(difference):
         return float(np.copysign(np.inf, difference)), difference
     return difference / error, difference
 
@@ -538,9 +447,7 @@ def compare(
     if isinstance(scores, np.ndarray) and scores.ndim == 2:
         scores = dict(enumerate(scores.T))
     scores = named_scores(scores, name="scores")
-    names = tuple(scores)
-    question = Question.of(measure, alternative, margin, level)
-    contrasts = question.contrasts(names, baseline)
+    question = Question.of(measure, tuple(scores), baseline, alternative, margin, level)
     for name, labels in ({"y_true": y_true} if paired else y_true).items():
         _refuse_labels(measure, labels, name if paired else f"y_true[{name!r}]")
     rows = {"y_true": y_true, "qid": qid, "groups": groups, "sample_weight": sample_weight}
@@ -556,7 +463,7 @@ def compare(
     rows["weights"] = weights
     conditional = not check_weight_meaning(weights, sample_weight)
     if design is not None:
-        refuse_collections(IN_ROWS, y_true=y_true, scores=scores)
+        refuse_collections(y_true=y_true, scores=scores)
         rows["y_true"] = array_of_labels(y_true)
         if method != "auto" or not paired:
             raise ValueError(
@@ -567,28 +474,32 @@ def compare(
         if not _is_one_list(rows):
             queries = JudgedQueries.of(measure, rows.pop("y_true"), scores, **rows)
             if queries.is_bounded:
-                return _of_bounds(queries, names, contrasts, question)
+                return _of_bounds(queries, question)
             joint = joint_means(list(queries.values().values()))
-            return joint_comparison(
-                joint, names, contrasts, question, rng, measure, queries.target
-            )
-        return _by_limits(measure, scores, rows, contrasts, question, conditional)
+            return joint_comparison(joint, question, rng, queries.target)
+        return _by_limits(question, scores, rows, conditional)
     if method == "bootstrap":
         if not paired or not _is_one_list(rows):
             raise ValueError(
                 "method='bootstrap' is for rankers of the same rows of one list: leave method out."
             )
-        return _by_resamples(measure, scores, rows, contrasts, question, conditional, rng)
+        if "resamples" not in measure.laws:
+            raise ValueError(
+                f"method='bootstrap' is for measures that make_measure makes, but {measure.name}"
+                " has a method of its own: leave method out."
+            )
+        evidences = _evidences(measure, scores, rows, conditional)
+        return resampled_comparison(evidences, question, SWAPS, rng)
     if method != "auto":
         if margin is not None or not paired:
             what = "margin" if paired else "separate data of each ranker"
             raise ValueError(f"method={method!r} does not support {what}: leave method out.")
-        return _compare_pairs(measure, scores, rows, contrasts, question, method, rng)
+        return _compare_pairs(question, scores, rows, method, rng)
     if paired and "influence" not in measure.laws and _is_one_list(rows):
-        return _by_limits(measure, scores, rows, contrasts, question, conditional)
+        return _by_limits(question, scores, rows, conditional)
     estimate = _same_rows if paired else _separate_rows
     joint, target = estimate(measure, scores, rows, conditional)
-    return joint_comparison(joint, names, contrasts, question, rng, measure, target)
+    return joint_comparison(joint, question, rng, target)
 
 
 def _refuse_labels(measure: Measure, labels: Any, name: str) -> None:
@@ -624,70 +535,41 @@ def _is_one_list(rows: dict[str, Any]) -> bool:
     return any_collection(y_true) or dimensions(ravelled(y_true, "y_true")) != 2
 
 
+def _evidences(
+    measure: Measure, scores: dict[str, Any], rows: dict[str, Any], conditional: bool
+) -> list[Evidence]:
+    """Evidence of each ranker of one list."""
+    columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
+    of_rankers = list(scores.values())
+    return check_lists(measure, rows["y_true"], of_rankers, conditional=conditional, **columns)
+
+
 def _by_limits(
-    measure: Measure,
-    scores: dict[str, Any],
-    rows: dict[str, Any],
-    contrasts: Contrasts,
-    question: Question,
-    conditional: bool,
+    question: Question, scores: dict[str, Any], rows: dict[str, Any], conditional: bool
 ) -> Comparison:
     """Compare rankers of one list by limits: without influence function, or labels in part."""
+    measure = question.measure
     if rows["weights"] == "sampling":
         refuse_sampling(measure)
     needs_method = "design" not in rows
     if needs_method and (not measure.laws or next(iter(methods_of(measure).values())).explicit):
         refuse_unknown(measure)
-    columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
-    evidences = check_lists(
-        measure, rows["y_true"], list(scores.values()), conditional=conditional, **columns
-    )
+    evidences = _evidences(measure, scores, rows, conditional)
     target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
     if "design" in rows:
         target = target_in_part(evidences[0])
-    return interval_comparison(evidences, tuple(scores), contrasts, question, target)
+    return interval_comparison(evidences, question, target)
 
 
-def _by_resamples(
-    measure: Measure,
-    scores: dict[str, Any],
-    rows: dict[str, Any],
-    contrasts: Contrasts,
-    question: Question,
-    conditional: bool,
-    rng: np.random.Generator,
-) -> Comparison:
-    if "resamples" not in measure.laws:
-        raise ValueError(
-            f"method='bootstrap' is for measures that make_measure makes, but {measure.name} has"
-            " a method of its own: leave method out."
-        )
-    columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
-    columns["conditional"] = conditional
-    evidences = check_lists(measure, rows["y_true"], list(scores.values()), **columns)
-    names = tuple(scores)
-    return resampled_comparison(evidences, names, contrasts, question, SWAPS, rng)
-
-
-def _of_bounds(
-    queries: JudgedQueries, names: tuple[str, ...], contrasts: Contrasts, question: Question
-) -> Comparison:
+def _of_bounds(queries: JudgedQueries, question: Question) -> Comparison:
     """Compare means over queries by their limits over all labels that are not known."""
 
     def limits_of(row: FloatArray) -> tuple[float, Callable[[float], Limits]]:
         both = queries.bounds(row.tolist())
         return sum(both) / 2.0, lambda _: both
 
-    return comparison_of_limits(
-        queries.measure,
-        [limits_of(row)[0] for row in np.eye(len(names))],
-        limits_of,
-        names,
-        contrasts,
-        question,
-        queries.target,
-        "bounds",
-    )
+    values = [limits_of(row)[0] for row in np.eye(len(question.names))]
+    return comparison_of_limits(question, values, limits_of, queries.target, "bounds")
 
 
 def _same_rows(
@@ -765,11 +647,9 @@ def _refuse_weights(sample_weight: Any, what: str) -> None:
 
 
 def _compare_pairs(
-    measure: Measure,
+    question: Question,
     scores: dict[str, Any],
     rows: dict[str, Any],
-    contrasts: Contrasts,
-    question: Question,
     method: str,
     rng: np.random.Generator,
 ) -> Comparison:
@@ -784,9 +664,6 @@ def _compare_pairs(
         )
     if one_list:
         _refuse_weights(rows["sample_weight"], "method='swap'")
-        options = (question, rng, rows["groups"])
-        return swap_tests(measure, rows["y_true"], scores, contrasts, *options)
-    alternative: Any = question.alternative
-    samples = query_values_of(measure, scores=scores, **rows)
-    of_test = (method, alternative, question.level, EXCHANGES)
-    return compare_samples(measure, samples, contrasts, *of_test, rng)
+        return swap_tests(question, rows["y_true"], scores, rows["groups"], rng)
+    samples = query_values_of(question.measure, scores=scores, **rows)
+    return compare_samples(question, samples, method, EXCHANGES, rng)

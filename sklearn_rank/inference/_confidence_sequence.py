@@ -32,19 +32,12 @@ from ._evidence import (
     refuse_unknown,
 )
 from ._label_design import Design, array_of_labels, random_rows
-from ._limits import two_sided_quantile
+from ._limits import BLOCK, MOST_STEPS, ROUNDED_STEP, two_sided_quantile
 from ._list_intervals import THRESHOLD_SHARE, extreme_hits
 from ._methods import method_of
 from ._metric_interval import interval_of_accumulator
 from ._queries import QueryValues, refuse_infinite, sample_interval
 from ._results import Interval
-
-# Newton's steps, of which about fifteen are taken, until they are nearly as small as rounding.
-MOST_STEPS = 200
-SMALLEST_STEP = 1e-13
-# Number of values that are processed at once.
-CHUNK = 2**15
-
 
 # Growth of bets on some values, up and down, by the size of the bet; their total and their number.
 Growth = tuple[FloatArray, FloatArray, float, float]
@@ -81,8 +74,9 @@ class Bets:
 def value_growth(values: FloatArray, gains: FloatArray) -> Growth:
     values = np.clip(values, 0.0, 1.0)
     up, down = np.zeros((2, len(gains)))
-    for start in range(0, len(values), CHUNK):
-        chunk = values[start : start + CHUNK]
+    rows = BLOCK // len(gains)
+    for start in range(0, len(values), rows):
+        chunk = values[start : start + rows]
         up += np.log1p(gains[:, np.newaxis] * chunk).sum(axis=1)
         down += np.log1p(gains[:, np.newaxis] * (1.0 - chunk)).sum(axis=1)
     return up, down, float(values.sum()), float(len(values))
@@ -107,7 +101,7 @@ def mean_limits(
         with np.errstate(divide="ignore", invalid="ignore"):
             step = np.where(capital > threshold, (threshold - capital) / slope, 0.0)
         limits += step
-        if np.max(np.abs(step)) <= SMALLEST_STEP:
+        if np.max(np.abs(step)) <= ROUNDED_STEP:
             break
     low, high = np.split(limits, 2)
     return low, high
@@ -231,10 +225,6 @@ def _mean_product(subsets: FloatArray, gains: FloatArray) -> FloatArray:
     return logsumexp(logs + np.log(gains)[:, np.newaxis] * np.arange(len(subsets)), axis=1)
 
 
-# Tops of different length that are evaluated at once.
-TOPS_AT_ONCE = 2**12
-
-
 def top_limits_at_all_times(
     n_pos: FloatArray, size: FloatArray, tau: float, n_best: float, alpha: float
 ) -> tuple[float, float]:
@@ -247,8 +237,9 @@ def top_limits_at_all_times(
     bets = Bets(n_best * tau, alpha)
     gain = np.log1p(bets.gains)
     low, high = 1.0, 0.0
-    for start in range(least, largest + 1, TOPS_AT_ONCE):
-        count = np.arange(start, min(start + TOPS_AT_ONCE, largest + 1))
+    rows = BLOCK // len(gain)
+    for start in range(least, largest + 1, rows):
+        count = np.arange(start, min(start + rows, largest + 1))
         for side, ones in enumerate(extreme_hits(n_pos, size, count)):
             up, down = np.multiply.outer(ones, gain), np.multiply.outer(count - ones, gain)
             limits = mean_limits(bets, up, down, count.astype(np.float64), alpha)[side]

@@ -4,45 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import hypot, nan
-from typing import Any, TypeAlias
+from math import hypot
 
 import numpy as np
 
 from .._typing import FloatArray
-from ..metrics import Measure
 from ..metrics._shared import Draws, Evidence
 from ._label_bounds import is_bounded, label_bounds
 from ._limits import Limits, LimitsAt, two_sided_quantile
 from ._list_intervals import limits_of_draws, resampled_values
 from ._methods import interval_of, method_of
-from ._results import Comparison, Interval, level_of_both
+from ._results import Comparison, Interval, Question, level_of_both
 from ._score_path import score_limits
-
-Contrasts: TypeAlias = list[tuple[str, str]]
-
-
-def rows_of(names: tuple[str, ...], contrasts: Contrasts) -> FloatArray:
-    """Coefficients of the rankers in each contrast, 1 and -1. Shape (n_contrasts, n_rankers)."""
-    place = {name: i for i, name in enumerate(names)}
-    first, second = ([place[pair[end]] for pair in contrasts] for end in (0, 1))
-    units = np.eye(len(names))
-    return np.asarray(units[first] - units[second])
 
 
 def interval_comparison(
-    evidences: Sequence[Evidence],
-    names: tuple[str, ...],
-    contrasts: Contrasts,
-    question: Any,
-    target: str,
+    evidences: Sequence[Evidence], question: Question, target: str
 ) -> Comparison:
     """Test contrasts by their limits: a hypothesis is rejected at the levels that exclude it."""
     measure, grouped = evidences[0].measure, evidences[0].groups is not None
     of_draws = "draws" in measure.laws and not grouped
     singles = [_single(evidence, question.level) for evidence in evidences]
     values = [single.estimate for single in singles]
-    common = (names, contrasts, question, target)
     if evidences[0].partial is not None:
         certain = is_bounded(evidences[0])
 
@@ -55,7 +38,7 @@ def interval_comparison(
             # The walks of single values and of their difference end at other probabilities.
             return float(np.clip(row @ values, low, high)), limits
 
-        return comparison_of_limits(measure, values, in_part, *common, singles[0].method)
+        return comparison_of_limits(question, values, in_part, target, singles[0].method)
 
     def of_pair(row: FloatArray) -> tuple[float, LimitsAt]:
         find = _square_and_add if of_draws else _joined
@@ -63,14 +46,12 @@ def interval_comparison(
         return float(row @ values), find(evidences[first], evidences[second])
 
     method = "square-and-add" if of_draws else "bonferroni"
-    return comparison_of_limits(measure, values, of_pair, *common, method)
+    return comparison_of_limits(question, values, of_pair, target, method)
 
 
 def resampled_comparison(
     evidences: Sequence[Evidence],
-    names: tuple[str, ...],
-    contrasts: Contrasts,
-    question: Any,
+    question: Question,
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Comparison:
@@ -95,18 +76,14 @@ def resampled_comparison(
         return difference, limits
 
     target = f"{measure.name} on {data.sizes[0]:.0f} items"
-    common = (names, contrasts, question, target, "bootstrap")
-    found = comparison_of_limits(measure, values.tolist(), limits_of, *common)
+    found = comparison_of_limits(question, values.tolist(), limits_of, target, "bootstrap")
     return replace(found, standard_errors=tuple(np.sqrt(np.diag(covariance)).tolist()))
 
 
 def comparison_of_limits(
-    measure: Measure,
+    question: Question,
     values: Sequence[float],
     limits_of: Callable[[FloatArray], tuple[float, LimitsAt]],
-    names: tuple[str, ...],
-    contrasts: Contrasts,
-    question: Any,
     target: str,
     method: str,
 ) -> Comparison:
@@ -115,11 +92,12 @@ def comparison_of_limits(
     All of the error of Bonferroni's limits may lie on one side. Bounds hold at any level, and
     their p-values are 0 and 1.
     """
-    m, two_sided, certain = len(contrasts), method == "bonferroni", method == "bounds"
+    measure, m = question.measure, len(question.contrasts)
+    two_sided, certain = method == "bonferroni", method == "bounds"
     if certain:
         question = replace(question, level=1.0)
     low, high, pvalues, differences = [], [], [], []
-    for row in rows_of(names, contrasts):
+    for row in question.matrix:
         difference, at_level = limits_of(row)
 
         def limits(delta: float, at_level: LimitsAt = at_level) -> Limits:
@@ -130,42 +108,32 @@ def comparison_of_limits(
         both = limits(1.0 - question.level)
         low.append(both[0])
         high.append(both[1])
-        pvalues.append(_pvalue(limits, question, greater_is_better=measure.greater_is_better))
+        pvalues.append(_pvalue(limits, question))
     if certain:
         pvalues = [float(pvalue == 1.0) for pvalue in pvalues]
-    unknown = (nan,) * m
     relation = "equal"
     if question.margin is not None:
         worse = question.alternative == "non-inferior"
         relation = f"{'worse' if worse else 'different'} by {question.margin:g} or more:"
-    return Comparison(
-        measure=measure.name,
-        names=names,
-        values=tuple(values),
-        standard_errors=(nan,) * len(names),
-        contrasts=tuple(f"{a} - {b}" for a, b in contrasts),
-        differences=tuple(differences),
-        low=tuple(low),
-        high=tuple(high),
-        statistics=unknown,
-        pvalues=tuple(pvalues),
-        level=question.level,
-        alternative=question.alternative,
-        margin=question.margin,
-        method=method,
-        target=target,
-        hypothesis=f"{relation} {measure.name}",
-        greater_is_better=measure.greater_is_better,
+    return question.answer(
+        method,
+        target,
+        f"{relation} {measure.name}",
+        values=values,
+        differences=differences,
+        low=low,
+        high=high,
+        pvalues=pvalues,
     )
 
 
-def _pvalue(limits: LimitsAt, question: Any, *, greater_is_better: bool) -> float:
+def _pvalue(limits: LimitsAt, question: Question) -> float:
     """Smallest error at which the limits exclude the hypothesis."""
     margin, alternative = question.margin or 0.0, question.alternative
 
     def is_excluded(delta: float) -> bool:
         low, high = limits(delta)
-        better = low > -margin if greater_is_better else high < margin
+        better = low > -margin if question.measure.greater_is_better else high < margin
         return {
             "two-sided": low > 0.0 or high < 0.0,
             "greater": low > 0.0,

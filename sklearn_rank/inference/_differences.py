@@ -15,13 +15,9 @@ from math import inf
 
 import numpy as np
 
+from .._printed import ROUNDING
 from .._typing import FloatArray
 from ..metrics._shared import PSEUDO_WEIGHT
-
-# Kurtosis of a normal variable.
-NORMAL = 3.0
-# Sum of squares, over that of a unit which goes from an end to the other, that is due to rounding.
-ROUNDING_SQUARES = 1e-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +50,8 @@ class Units:
         is at an end for each statistic by itself.
         """
         moved, weight = self._of(contrast) * self.span, 1.0
-        if square > ROUNDING_SQUARES * float(moved @ moved) and fourth > 0.0:
-            weight = fourth / square**2 - NORMAL / self.n
+        if square > ROUNDING**2 * float(moved @ moved) and fourth > 0.0:
+            weight = fourth / square**2 - 3.0 / self.n
             if weight <= 0.0:
                 return 0.0
         among = self.products.diagonal() + self.span**2
@@ -82,5 +78,5 @@ def variance_of(
         squares = (contrast @ groups) ** 2
         moments = [(float(squares.sum()), float(squares @ squares))]
     variance, fourth = sum(m[0] for m in moments) + unseen, sum(m[1] for m in moments)
-    degrees = NORMAL * variance**2 / fourth if fourth > 0.0 else inf
+    degrees = 3.0 * variance**2 / fourth if fourth > 0.0 else inf
     return variance, max(degrees, 1.0)

@@ -15,8 +15,10 @@ import numpy as np
 
 from .._lists import LabelType, ScoredLists, check_scored_lists, numbers_of_queries
 from .._partitions import aligned, any_collection, is_collection
+from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
 from .._validation import Coded, check_choice, check_qid, ravelled
+from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Accumulator, Measure
 from ..metrics._shared import (
     PSEUDO_WEIGHT,
@@ -26,7 +28,7 @@ from ..metrics._shared import (
     ListOfChunks,
     singleton_groups,
 )
-from ._differences import ROUNDING_SQUARES, Units, variance_of
+from ._differences import Units, variance_of
 from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
 
 
@@ -50,7 +52,9 @@ def list_of_chunks(
     return rows
 
 
-def refuse_collections(reason: str, **arguments: Any) -> None:
+def refuse_collections(
+    reason: str = "labels known in part belong to rows", **arguments: Any
+) -> None:
     for name, value in arguments.items():
         if is_collection(value):
             raise TypeError(
@@ -196,7 +200,7 @@ class GroupPart:
         """
         group = float(self.share @ self.share)
         of_groups = np.einsum("ij,ij->i", self.sums, self.sums)
-        varied = self.row_squares > ROUNDING_SQUARES * self.row_share * lengths**2
+        varied = self.row_squares > ROUNDING**2 * self.row_share * lengths**2
         together = np.full(len(lengths), inf)
         np.divide(self.row_share * of_groups, self.row_squares, out=together, where=varied)
         return lengths * np.minimum(np.maximum(together, self.row_share), group)
@@ -390,10 +394,6 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
         )
 
 
-# Why labels known in part are read from rows in memory.
-IN_ROWS = "labels known in part belong to rows"
-
-
 def check_one_list(measure: Measure, y_true: Any, y_score: Any, **columns: Any) -> Evidence:
     """Evidence of one ranker."""
     return check_lists(measure, y_true, [y_score], **columns)[0]
@@ -557,7 +557,7 @@ MOST_ITEMS, MOST_PER_ROW = 2.0**21, 16.0
 def whole_weights(weight: FloatArray) -> FloatArray:
     """Whole numbers in proportion to weights of at least 1, rounded unless all are whole."""
     whole, limit = np.rint(weight), max(MOST_ITEMS, MOST_PER_ROW * len(weight))
-    if whole.sum() <= limit and np.all(np.abs(weight - whole) <= 1e-9 * weight):
+    if whole.sum() <= limit and np.all(np.abs(weight - whole) <= NEGLIGIBLE * weight):
         return whole
     return np.maximum(np.rint(weight * min(limit / weight.sum(), 1024.0)), 1.0)
 
@@ -574,10 +574,6 @@ def list_target(
             text += f", in {np.count_nonzero(dependent.sizes())} groups"
         texts.append(text)
     return f"{measure.name} on {' and on '.join(texts)}"
-
-
-# Variance per item, in squared ranges of the statistic, that is due to rounding.
-ROUNDING_VARIANCE = 1e-28
 
 
 @dataclass(frozen=True, eq=False)
@@ -761,7 +757,8 @@ def _joint_groups(
 
 def least_variance(difference: Any, length: float, n_effective: float) -> Any:
     """Find the variance of a difference below which it counts as unknown."""
-    rounding = ROUNDING_VARIANCE * length**2 if isfinite(length) else 0.0
+    # Of the variance per item so much is rounding.
+    rounding = ROUNDING**2 * length**2 if isfinite(length) else 0.0
     # A mean of more than three standard deviations makes the estimated variance unreliable.
     return np.maximum(rounding, (difference / 3.0) ** 2) / n_effective
 

@@ -20,6 +20,7 @@ from scipy.special import expit, log_expit, logit, logsumexp
 
 from .._lists import ScoredLists
 from .._typing import BoolArray, FloatArray
+from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Measure
 from ..metrics._shared import Evidence, Groups, PartialLabels
 from ._label_bounds import values_over_labels, without_rounding
@@ -31,9 +32,6 @@ from ._score_path import probabilities_of_labels
 
 # So many labels more of the rarer class among those drawn are within the limits of what they tell.
 UNSEEN = 4.0
-
-# Predicted probabilities, and those that a query has a value, are 0 below this.
-LEAST = 1e-9
 
 
 class ExpectedValue(NamedTuple):
@@ -202,7 +200,9 @@ class JudgedQueries:
         evidences = [
             Evidence(self.measure, scored, partial=self.partial) for scored in self.lists.values()
         ]
-        predicted = logit(np.clip(probabilities_of_labels(evidences), LEAST, 1.0 - LEAST))
+        predicted = logit(
+            np.clip(probabilities_of_labels(evidences), NEGLIGIBLE, 1.0 - NEGLIGIBLE)
+        )
         most, best = -np.inf, (predicted, predicted)
         differ = np.ptp(lists.labels[self.partial.known].astype(np.float64)) > 0.0
         # Of a logistic curve, averaged over normal logits of variance v, the slope is that of
@@ -218,7 +218,7 @@ class JudgedQueries:
             of_label = np.where(lists.labels[:, np.newaxis] > 0, logits, -logits)
             joint = lists.totals(np.where(known, log_expit(of_label), 0.0)) + np.log(prior)
             of_query = logsumexp(joint, axis=1, keepdims=True)
-            if of_query.sum() > most + 1e-9:
+            if of_query.sum() > most + NEGLIGIBLE:
                 most, best = of_query.sum(), (expit(logits), np.exp(joint - of_query))
         return best
 
@@ -233,7 +233,7 @@ class JudgedQueries:
         for i, evidence in enumerate(self.evidences(ranker)):
             partial: Any = evidence.partial
             y, drawn = evidence.data.labels > 0, partial.known & partial.open
-            points = weights[i] > LEAST
+            points = weights[i] > NEGLIGIBLE
             weight = weights[i][points] / weights[i][points].sum()
             of_items = q[start : start + len(y), points].T
             start += len(y)
@@ -250,13 +250,13 @@ class JudgedQueries:
             value[i], defined[i] = shown.sum(axis=1)
             value[i] += weight @ expected.value
             defined[i] += (mass := weight @ expected.defined)
-            has_value[i] = mass > LEAST
+            has_value[i] = mass > NEGLIGIBLE
             mean = weight @ of_items
             deviation = odds * np.sqrt(partial.probability * mean * (1.0 - mean))
             predicted = (weight @ slopes * deviation)[:, partial.open]
             parts.append((predicted, shown))
         share = defined[has_value].mean() if has_value.any() else 1.0
-        ratio = value[has_value].sum() / max(defined[has_value].sum(), LEAST)
+        ratio = value[has_value].sum() / max(defined[has_value].sum(), NEGLIGIBLE)
         predicted, shown = (
             np.concatenate([of_value - ratio * of_share for of_value, of_share in side]) / share
             for side in zip(*parts, strict=True)

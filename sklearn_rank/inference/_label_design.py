@@ -366,9 +366,6 @@ class LabelDesign:
         return np.asarray(known & (score <= np.partition(score[known], m - 1)[m - 1]))
 
 
-# Folds in which probabilities of labels are estimated.
-N_FOLDS = 5
-
 # Probabilities are too low if rows with labels stand for so many standard deviations too many.
 MOST_DEVIATIONS = 4.0
 
@@ -423,12 +420,12 @@ def _estimated_probabilities(classifier: Any, features: Any, known: BoolArray) -
             f"features has {num_samples(features)} rows for {n} labels: pass those of all rows,"
             " with and without a label."
         )
-    if fewest < N_FOLDS:
+    folds = StratifiedKFold(shuffle=True, random_state=0)
+    if fewest < (n_folds := folds.get_n_splits()):
         raise ValueError(
             f"{fewest} rows {'have' if known.sum() == fewest else 'lack'} a label, too few to"
-            f" estimate probabilities in {N_FOLDS} folds: pass the probabilities themselves."
+            f" estimate probabilities in {n_folds} folds: pass the probabilities themselves."
         )
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     predicted = cross_val_predict(classifier, features, known, cv=folds, method="predict_proba")
     # Rows that nobody labels have a probability near 0, which makes limits wide.
     probability = np.clip(np.asarray(predicted[:, 1], dtype=np.float64), 1.0 / n, 1.0 - 1.0 / n)

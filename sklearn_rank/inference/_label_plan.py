@@ -11,9 +11,10 @@ import numpy as np
 from .._printed import Printed, fixed
 from .._typing import FloatArray, IntArray
 from .._validation import are_missing, check_generator, check_level, check_whole, ravelled
+from ..bounds._shared import NEGLIGIBLE
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
-from ._evidence import IN_ROWS, check_lists, refuse_collections
+from ._evidence import check_lists, refuse_collections
 from ._label_design import LabelDesign, array_of_labels, check_proxy
 from ._limits import two_sided_quantile
 from ._sample_size import check_length
@@ -22,9 +23,6 @@ from ._score_path import probabilities_of_labels
 # Share of the labels of rows with an influence that goes to all of these alike, as the predictions
 # may be wrong; and share of the budget for rows without any, so that no probability is 0.
 ALIKE, WITHOUT = 0.2, 0.01
-
-# Influence relative to the largest that is 0 up to rounding; how far below 1 a probability is 1.
-NO_INFLUENCE, CERTAIN = 1e-7, 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,7 +210,7 @@ def plan_labels(
     >>> print(metric_interval("precision@50", y_true, challenger, design=plan.design))
     0.5776 [0.4908, 0.6621] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
     """
-    refuse_collections(IN_ROWS, scores=scores, y_true=y_true, compare_with=compare_with)
+    refuse_collections(scores=scores, y_true=y_true, compare_with=compare_with)
     level, rng, measure = check_level(level), check_generator(random_state), get_measure(measure)
     rankers = [scores] if compare_with is None else [scores, compare_with]
     if (budget is None) == (width is None):
@@ -247,7 +245,7 @@ def plan_labels(
     slopes = [evidence.label_function.at(at)[1][rows] for evidence in evidences]
     influence = np.abs(slopes[0] if compare_with is None else slopes[0] - slopes[1])
     largest = max(float(np.abs(slope).max()) for slope in slopes)
-    influence[influence <= NO_INFLUENCE * largest] = 0.0
+    influence[influence <= NEGLIGIBLE * largest] = 0.0
     deviation = influence * np.sqrt(p[rows] * (1.0 - p[rows]))
     has_influence = influence > 0.0
     n_with = int(has_influence.sum())
@@ -297,7 +295,7 @@ def _probabilities(deviation: FloatArray, total: float) -> FloatArray:
         left = float(sizes[~certain].sum())
         probability = np.ones(n)
         probability[~certain] = (total - certain.sum()) * sizes[~certain] / left
-        beyond = ~certain & (probability > 1.0 - CERTAIN)
+        beyond = ~certain & (probability > 1.0 - NEGLIGIBLE)
         if not beyond.any():
             return probability
         certain |= beyond

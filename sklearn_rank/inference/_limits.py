@@ -22,11 +22,9 @@ from scipy.special import (
 )
 
 from .._typing import FloatArray
-from ..bounds._shared import wilson_score_limits
+from ..bounds._shared import NEGLIGIBLE, wilson_score_limits
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
-
-ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 def pvalue_of(statistic: float, alternative: Alternative, degrees: float = inf) -> float:
@@ -56,10 +54,8 @@ def wilson_limits(
     return float(low), float(high)
 
 
-# With fewer draws than this the limits are those of the range.
-LEAST_DRAWS = 1e-9
-
-N_STEPS = 30
+# Newton's method takes about fifteen steps, until they are as small as rounding.
+MOST_STEPS, ROUNDED_STEP = 400, 1e-13
 
 Limits = tuple[float, float]
 LimitsAt = Callable[[float], Limits]  # By their level
@@ -85,8 +81,8 @@ def share_limits(
 
 def exact_limits(hits: Any, misses: Any, tail: float) -> tuple[FloatArray, FloatArray]:
     """Limits of Clopper and Pearson, for numbers of draws that need not be whole."""
-    low = betaincinv(np.maximum(hits, 1e-9), misses + 1.0, tail)
-    high = betaincinv(hits + 1.0, np.maximum(misses, 1e-9), 1.0 - tail)
+    low = betaincinv(np.maximum(hits, NEGLIGIBLE), misses + 1.0, tail)
+    high = betaincinv(hits + 1.0, np.maximum(misses, NEGLIGIBLE), 1.0 - tail)
     return np.where(hits > 0.0, low, 0.0), np.where(misses > 0.0, high, 1.0)
 
 
@@ -97,7 +93,8 @@ def midp_limits(estimate: Any, n_effective: Any, level: Any) -> tuple[FloatArray
     probability p, ``x = n estimate`` hits seen, and the other way round for the upper one; for n
     and x that are not whole the incomplete beta functions take the place of the sums.
     """
-    draws = np.maximum(n_effective, LEAST_DRAWS)
+    # With fewer draws the limits are those of the range.
+    draws = np.maximum(n_effective, NEGLIGIBLE)
     tail = (1.0 - level) / 2.0
     hits, misses = draws * estimate, draws * (1.0 - estimate)
     low, high = _lower(hits, misses, tail), 1.0 - _lower(misses, hits, tail)
@@ -114,13 +111,13 @@ def _lower(hits: Any, misses: Any, tail: Any) -> FloatArray:
     p = np.maximum(p, tiny)
     scale = np.log(h + m) - betaln(h, m)
     with np.errstate(all="ignore"):
-        for _ in range(N_STEPS):
+        for _ in range(MOST_STEPS):
             # The observed value counts fully, or not at all.
             chance = betainc(h, m + 1.0, p) + betainc(h + 1.0, m, p)
             density = np.exp(scale + h * np.log(p) + (m - 1.0) * np.log1p(-p))
             slope = density * ((1.0 - p) / m + p / h) / chance
             before, p = p, np.maximum(p * (2.0 * tail / chance) ** (1.0 / slope), tiny)
-            if np.all(np.abs(p - before) <= 1e-13):
+            if not np.any(np.abs(p - before) > ROUNDED_STEP):
                 break
     of_hits = np.where(misses > 0.0, p, (2.0 * tail) ** (1.0 / h))
     return np.where(hits > 0.0, of_hits, 0.0)
@@ -128,8 +125,8 @@ def _lower(hits: Any, misses: Any, tail: Any) -> FloatArray:
 
 # Entries of a temporary array, which fits into the cache of a core.
 BLOCK = 2**16
-# Signs are drawn eight at a time: a byte picks the sum of its subset of eight values.
-BITS = 8
+# Signs are drawn eight at a time: a byte picks the sum of its subset of eight values. So many
+# bytes are drawn for a flip at a time.
 GROUPS = 2**10
 
 
@@ -182,21 +179,19 @@ def flipped_subsets(
             counts = np.concatenate([counts, counts + size])
         return FlippedSubsets(sums[1:], counts[1:], slack, exact=True)
     sums, counts = np.zeros(n_resamples), np.zeros(n_resamples)
-    for start in range(0, n, BITS * GROUPS):
-        part = values[start : start + BITS * GROUPS]
-        groups = ceil(len(part) / BITS)
+    for start in range(0, n, 8 * GROUPS):
+        part = values[start : start + 8 * GROUPS]
+        groups = ceil(len(part) / 8)
         table = _subset_table(part, groups)
         table_of_sizes = None
         if sizes is not None:
-            table_of_sizes = _subset_table(sizes[start : start + BITS * GROUPS], groups)
-        shift = 2**BITS * np.arange(groups)
-        last = 2 ** (len(part) - BITS * (groups - 1)) - 1
+            table_of_sizes = _subset_table(sizes[start : start + 8 * GROUPS], groups)
+        shift = 256 * np.arange(groups)
+        last = 2 ** (len(part) - 8 * (groups - 1)) - 1
         rows = max(1, BLOCK // groups)
         for begin in range(0, n_resamples, rows):
             block = slice(begin, min(begin + rows, n_resamples))
-            draws = rng.integers(
-                0, 2**BITS, size=(block.stop - block.start, groups), dtype=np.uint8
-            )
+            draws = rng.integers(0, 256, size=(block.stop - block.start, groups), dtype=np.uint8)
             draws[:, -1] &= last
             sums[block] += table.take(draws + shift).sum(axis=1)
             if table_of_sizes is None:
@@ -208,10 +203,10 @@ def flipped_subsets(
 
 def _subset_table(part: FloatArray, groups: int) -> FloatArray:
     """Sums of all subsets of each eight values."""
-    patterns = (np.arange(2**BITS)[:, np.newaxis] >> np.arange(BITS)) & 1
-    padded = np.zeros(groups * BITS)
+    patterns = (np.arange(256)[:, np.newaxis] >> np.arange(8)) & 1
+    padded = np.zeros(groups * 8)
     padded[: len(part)] = part
-    return (padded.reshape(groups, BITS) @ patterns.T).ravel()
+    return (padded.reshape(groups, 8) @ patterns.T).ravel()
 
 
 def resampled_means(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import comb, inf, nan
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from ._evidence import (
     robust_sums,
 )
 from ._limits import (
-    ALTERNATIVES,
+    BLOCK,
     Alternative,
     independent_rows,
     mean_of_tail,
@@ -297,9 +297,6 @@ MANY = 50
 # Samples of fewer scores, or of more different whole numbers, are not taken for labels.
 FEW_SCORES, MOST_GRADES = 10, 5
 
-# Entries of the largest temporary array of permutations.
-ENTRIES = 2**20
-
 
 def two_sample_rank_test(
     scores_pos: Any,
@@ -406,7 +403,7 @@ def two_sample_rank_test(
     first sample - equal distributions     +0.5000  0.0286  first sample better
     """
     check_choice("method", method, ("auto", "exact", "permutation", "normal"))
-    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("alternative", alternative, get_args(Alternative))
     phi = as_score_generating(phi)
     samples = {"scores_pos": scores_pos, "scores_neg": scores_neg}
     refuse_collections("all scores are ranked together", **samples, groups=groups)
@@ -658,7 +655,7 @@ def _permutation_tails(
     total = float(values.sum())
     at_least, at_most, left = 1, 1, n_resamples
     while left > 0:
-        rows = min(left, max(1, ENTRIES // n))
+        rows = min(left, max(1, BLOCK // n))
         shuffled = rng.permuted(np.broadcast_to(values, (rows, n)), axis=1)
         sums = shuffled[:, :few].sum(axis=1)
         if few < k:

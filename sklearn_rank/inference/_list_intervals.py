@@ -32,6 +32,7 @@ from ._evidence import (
     nonzero_variance,
 )
 from ._limits import (
+    BLOCK,
     Limits,
     exact_limits,
     independent_rows,
@@ -166,10 +167,6 @@ def rate_limits(curve: RateCurve, level: float) -> Limits:
 # -------------------------------------------------------------------------------------- resampling
 
 
-# Largest number of items in the lists that are evaluated at once.
-ITEMS = 2**20
-
-
 def bootstrap_interval(
     evidence: Evidence,
     level: float,
@@ -209,7 +206,7 @@ def resampled_values(
             return np.concatenate([rows[rng.integers(0, len(rows), len(rows))] for rows in units])
         return np.concatenate([units[i] for i in rng.integers(0, len(units), len(units))])
 
-    size, values = max(1, ITEMS // len(repeated[0].data.score)), []
+    size, values = max(1, BLOCK // len(repeated[0].data.score)), []
     for start in range(0, n_resamples, size):
         lists = [draw() for _ in range(min(size, n_resamples - start))]
         rows, offsets = np.concatenate(lists), np.append(0, np.cumsum(list(map(len, lists))))

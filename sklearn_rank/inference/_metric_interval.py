@@ -10,7 +10,6 @@ from .._validation import check_flag, check_generator, check_level, check_resamp
 from ..metrics import Accumulator, get_measure
 from ..metrics._shared import MeasureLike
 from ._evidence import (
-    IN_ROWS,
     WeightMeaning,
     accumulated_list,
     check_one_list,
@@ -325,7 +324,7 @@ def metric_interval(
     in_chunks = any_collection(y_true, y_score, qid, sample_weight, groups)
     partial = design is not None
     if partial:
-        refuse_collections(IN_ROWS, y_true=y_true, y_score=y_score)
+        refuse_collections(y_true=y_true, y_score=y_score)
         y_true = array_of_labels(y_true)
     if not in_chunks:
         y_true = ravelled(y_true, "y_true")

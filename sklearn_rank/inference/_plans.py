@@ -14,13 +14,14 @@ from scipy.special import chdtri, nctdtr, ndtr, ndtri, stdtrit
 
 from .._lists import ScoredLists
 from .._order import counted_blocks
+from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import ravelled
 from .._warn import warn
+from ..bounds._shared import TINY
 from ..metrics import Measure
 from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, share_at
 from ._evidence import (
-    ROUNDING_VARIANCE,
     check_lists,
     dimensions,
     influence_of,
@@ -427,7 +428,7 @@ def pilot_model(
 
     model = model_of(slice(None))
     length = model.most if isfinite(model.most) else 0.0
-    if not model.unit_variance > ROUNDING_VARIANCE * length**2:
+    if not model.unit_variance > ROUNDING**2 * length**2:
         raise ValueError(
             "The pilot has a variance of 0: all items or queries have the same influence on the"
             " quantity, as for two rankers with the same order; pass another pilot."
@@ -516,7 +517,7 @@ def variance_factor(degrees: float, probability: float) -> float:
     if degrees == inf:
         return 1.0
     # What the chi-square variable exceeds with the probability.
-    return float(degrees / max(chdtri(degrees, probability), 1e-300))
+    return float(degrees / max(chdtri(degrees, probability), TINY))
 
 
 def _list(data: ScoredLists, rows: Any, weights: tuple[int, int] | None) -> ScoredLists:

@@ -57,7 +57,7 @@ from ._limits import (
     safe_limits,
     two_sided_quantile,
 )
-from ._results import Comparison, Interval, level_of_both
+from ._results import Comparison, Interval, Question, level_of_both
 
 
 @dataclass(frozen=True, eq=False)
@@ -468,16 +468,15 @@ def sample_test(
 
 
 def compare_samples(
-    measure: Measure,
+    question: Question,
     samples: Mapping[str, QueryValues],
-    pairs: Sequence[tuple[str, str]],
     method: str,
-    alternative: Alternative,
-    level: float,
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Comparison:
-    options = (method, alternative, 1.0 - (1.0 - level) / len(pairs), n_resamples)
+    measure, pairs = question.measure, question.contrasts
+    level = 1.0 - (1.0 - question.level) / len(pairs)
+    options = (method, question.alternative, level, n_resamples)
     differences = [query_differences(samples[a], samples[b]) for a, b in pairs]
     statistics, pvalues, methods, intervals = zip(
         *(sample_test(sample, *options, rng) for sample in differences), strict=True
@@ -486,32 +485,25 @@ def compare_samples(
         name if interval.method in name else f"{name}, {interval.method} limits"
         for name, interval in zip(methods, intervals, strict=True)
     )
-    return Comparison(
-        measure=measure.name,
-        names=tuple(samples),
-        values=tuple(sample.mean for sample in samples.values()),
-        standard_errors=tuple(sample.standard_error for sample in samples.values()),
-        contrasts=tuple(f"{a} - {b}" for a, b in pairs),
-        differences=tuple(interval.estimate for interval in intervals),
-        low=tuple(interval.low for interval in intervals),
-        high=tuple(interval.high for interval in intervals),
-        statistics=statistics,
-        pvalues=tuple(holm_adjust(pvalues)),
-        level=level,
-        alternative=alternative,
-        margin=None,
-        method=" / ".join(texts) + (", Holm" if len(pairs) > 1 else ""),
-        target=f"mean {measure.name} over {next(iter(samples.values())).size_text}",
-        hypothesis={
+    return question.answer(
+        " / ".join(texts) + (", Holm" if len(pairs) > 1 else ""),
+        f"mean {measure.name} over {next(iter(samples.values())).size_text}",
+        {
             "randomization": f"{measure.name} exchangeable within each query",
             "t": f"equal mean {measure.name}",
             "wilcoxon": f"differences of {measure.name} symmetric about 0",
         }[method],
-        difference_errors=tuple(
+        values=[sample.mean for sample in samples.values()],
+        standard_errors=[sample.standard_error for sample in samples.values()],
+        differences=[interval.estimate for interval in intervals],
+        low=[interval.low for interval in intervals],
+        high=[interval.high for interval in intervals],
+        statistics=statistics,
+        pvalues=holm_adjust(pvalues),
+        difference_errors=[
             nan if interval.standard_error is None else interval.standard_error
             for interval in intervals
-        ),
-        greater_is_better=measure.greater_is_better,
+        ],
     )
 
 

@@ -26,7 +26,7 @@ from .._printed import ROUNDING, Printed, fixed
 from .._typing import FloatArray
 from .._validation import check_level, check_share
 from ..metrics import get_measure
-from ._evidence import IN_ROWS, check_one_list, refuse_collections
+from ._evidence import check_one_list, refuse_collections
 from ._label_design import Design
 from ._limits import log_binomial
 
@@ -195,7 +195,7 @@ def recall_certificate(
     recall of 0.9 is shown at level 95 %: 100 positives found, estimate 1.0000
     800 labels of a sample of 2,700 rows
     """
-    refuse_collections(IN_ROWS, y_true=y_true)
+    refuse_collections(y_true=y_true)
     recall = check_share("recall", recall)
     level = check_level(level)
     if design is None:

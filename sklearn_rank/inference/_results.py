@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from math import isnan, nan
-from typing import Any, Self
+from itertools import combinations
+from math import isfinite, isnan, nan
+from typing import Any, Self, get_args
+
+import numpy as np
 
 from .._optional import import_pandas
 from .._printed import ROUNDING, Printed, fixed, html_table, text_table
+from .._typing import FloatArray
+from .._validation import check_choice, is_number
+from ..metrics import Measure
+from ._limits import Alternative
 
 # Largest number of contrasts that are printed; the data frame has all.
 PRINTED = 40
@@ -353,6 +360,95 @@ class Comparison(Printed):
 
 # Fields with one entry per contrast.
 _OF_CONTRASTS = ("differences", "low", "high", "statistics", "pvalues", "difference_errors")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of rankers: checked alternative, margin and level of each contrast."""
+
+    measure: Measure
+    names: tuple[str, ...]
+    contrasts: list[tuple[str, str]]
+    alternative: str
+    margin: float | None
+    level: float
+
+    @classmethod
+    def of(
+        cls,
+        measure: Measure,
+        names: tuple[str, ...],
+        baseline: Any,
+        alternative: str | None,
+        margin: float | None,
+        level: float,
+    ) -> Question:
+        """Contrasts are pairs of each ranker and the baseline, or of all rankers."""
+        if alternative is None:
+            alternative = "two-sided" if margin is None else "non-inferior"
+        of_margin = ("non-inferior", "equivalent")
+        check_choice("alternative", alternative, (*get_args(Alternative), *of_margin))
+        with_margin = alternative in of_margin
+        if with_margin and margin is None:
+            raise ValueError(
+                f"alternative={alternative!r} needs a margin, the largest difference of no"
+                " importance: pass margin=, in units of the measure."
+            )
+        if margin is not None:
+            if not with_margin:
+                raise ValueError(
+                    f"margin={margin!r} is only for 'non-inferior' and 'equivalent', but"
+                    f" alternative={alternative!r}: leave one of them out."
+                )
+            low, high = measure.counted_range
+            if not is_number(margin) or not 0.0 < margin < high - low or not isfinite(margin):
+                raise ValueError(
+                    f"margin={margin!r} must be greater than 0 and less than {high - low:g}, the"
+                    f" length of the range of {measure.name}: pass the largest difference of no"
+                    " importance."
+                )
+            margin = float(margin)
+        level_of_both(level, alternative)
+        contrasts = list(combinations(names, 2))
+        if baseline is not None:
+            if str(baseline) not in names:
+                raise ValueError(
+                    f"baseline={baseline!r} is not among the rankers {list(names)}: pass one of"
+                    " these names."
+                )
+            contrasts = [(name, str(baseline)) for name in names if name != str(baseline)]
+        elif alternative == "non-inferior" and len(names) > 2:
+            raise ValueError(
+                f"margin={margin:g} tests non-inferiority to a baseline, but there are"
+                f" {len(names)} rankers and no baseline: pass baseline=, or"
+                " alternative='equivalent'."
+            )
+        return cls(measure, names, contrasts, alternative, margin, level)
+
+    @property
+    def matrix(self) -> FloatArray:
+        """Coefficients of the rankers, 1 and -1. Shape (n_contrasts, n_rankers)."""
+        units = dict(zip(self.names, np.eye(len(self.names)), strict=True))
+        return np.stack([units[first] - units[second] for first, second in self.contrasts])
+
+    def answer(self, method: str, target: str, hypothesis: str, **found: Any) -> Comparison:
+        """Comparison with numbers that were found; others are unknown."""
+        numbers = dict.fromkeys(("low", "high", "statistics"), (nan,) * len(self.contrasts))
+        numbers["standard_errors"] = (nan,) * len(self.names)
+        numbers |= {name: tuple(values) for name, values in found.items()}
+        return Comparison(
+            measure=self.measure.name,
+            names=self.names,
+            contrasts=tuple(f"{first} - {second}" for first, second in self.contrasts),
+            level=self.level,
+            alternative=self.alternative,
+            margin=self.margin,
+            method=method,
+            target=target,
+            hypothesis=hypothesis,
+            greater_is_better=self.measure.greater_is_better,
+            **numbers,
+        )
 
 
 def _shown(is_shown: bool) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import hypot, sqrt
+from math import hypot, inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +22,12 @@ from scipy.special import expit, logit
 from scipy.stats import rankdata
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..bounds._shared import NEGLIGIBLE, TINY
 from ..metrics._shared import Evidence, FractionalList, Groups, LabelTotal, PartialLabels
 from ._differences import variance_of
 from ._evidence import JointEstimate, influence_of, joint_influence
 from ._label_bounds import target_in_part, without_rounding
-from ._limits import Limits, LimitsAt, two_sided_quantile
+from ._limits import MOST_STEPS, Limits, LimitsAt, two_sided_quantile
 from ._results import Interval
 
 # Length of a step of the path, in standard deviations of the statistic and as a change of logits.
@@ -34,12 +35,6 @@ STEP, LARGEST_CHANGE = 0.35, 0.75
 
 # Changes of logits that exceed the largest by at most this factor are cut to it.
 MOST_CUT = 10.0
-
-# The path ends where no step changes the value, or here.
-MOST_STEPS = 400
-
-# Logit of a probability that is 1 up to rounding.
-CERTAIN = 40.0
 
 # Of rows with probabilities that are as good as 0 or 1, so many are expected to be otherwise.
 NEARLY_NONE = 0.01
@@ -56,17 +51,8 @@ LEAST_CHANGE = 1e-4
 # Lists with completed labels whose variance is averaged.
 N_COMPLETED = 8
 
-# Variance of a batch, relative to the largest, and odds of a label that count as 0.
-NEGLIGIBLE = 1e-9
-
 # Of more rows, those that are alike are joined.
 MANY_ROWS = 2**13
-
-# A column that varies by no more is constant up to rounding.
-CONSTANT = 1e-9
-
-# In place of the deviation 0 of a value that the unknown labels do not change.
-LEAST_DEVIATION = 1e-100
 
 
 class Hypothesis(NamedTuple):
@@ -135,7 +121,7 @@ class ScorePath:
         """Odds and factors of the mean of the batches, weighted by their precision at labels q."""
         slope = self._at_labels(np.where(partial.open, q, self._labels))[1]
         variances = odds @ (slope**2 * q * (1.0 - q))
-        least = max(variances.max(), LEAST_DEVIATION) * NEGLIGIBLE
+        least = max(variances.max(), TINY) * NEGLIGIBLE
         precision = 1.0 / np.maximum(variances, least)
         weights = precision / precision.sum()
         odds = weights**2 @ odds
@@ -189,14 +175,14 @@ class ScorePath:
                 break
         # Nothing that is known stands against it: as far as the labels can bring the value, and
         # what steps that are too short to count leave of the way.
-        ends = [path[-1].value, *(self._extreme(path[-1], -sign, x) for x in (-CERTAIN, 0.5))]
+        ends = [path[-1].value, *(self._extreme(path[-1], -sign, x) for x in (-inf, 0.5))]
         return (min(ends) if sign > 0.0 else max(ends)) - sign * self._least
 
     def _extreme(self, at: Hypothesis, sign: float, share: float) -> float:
         """Value where the rows that are so far on their way to 0 or 1 are there."""
         ahead = np.sign(sign * at.direction)
         arrives = (ahead != 0.0) & (ahead * at.logits >= share * self._most)
-        self._labels[self._rows] = expit(np.where(arrives, ahead * CERTAIN, at.logits))
+        self._labels[self._rows] = np.where(arrives, ahead > 0.0, expit(at.logits))
         self._labels[self._rows[self._sampled]] = self._of_sample
         return float(self._at_labels(self._labels)[0])
 
@@ -236,7 +222,7 @@ class ScorePath:
         if (shown := float(squares.sum())) > variance:
             n_effective = shown**2 / float(squares @ squares)
             variance += min(n_effective / MANY_LABELS, 1.0) * (shown - variance)
-        deviation = max(float(np.sqrt(variance)), LEAST_DEVIATION)
+        deviation = max(float(np.sqrt(variance)), TINY)
         score = float((slope[sampled] * self._factor) @ residual)
         return Hypothesis(logits, float(value), direction, score, deviation, third / deviation**3)
 
@@ -272,7 +258,7 @@ def _predicted(labels: AnyArray, shares: list[FloatArray], partial: Any) -> Floa
     columns = np.column_stack([*map(logit, shares), np.log(partial.probability)])
     scaled = columns - columns.mean(axis=0)
     scale = scaled.std(axis=0)
-    scaled /= np.where(scale > CONSTANT, scale, 1.0)
+    scaled /= np.where(scale > NEGLIGIBLE, scale, 1.0)
     if partial.proxy is not None:
         # The slope of a good proxy is large: it is shrunk by 100 times less.
         scaled[:, -2] *= 10.0
@@ -286,8 +272,8 @@ def score_path_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.
     first: Any = evidences[0]
     terms = [(c, x.label_function) for c, x in zip(contrast, evidences, strict=True) if c]
     labels, q = first.data.labels.astype(np.float64), probabilities_of_labels(evidences)
-    path = _joined_path if first.conditional else ScorePath
-    return walk(terms, labels, first.partial, q, first.groups)
+    make = _joined_path if first.conditional else ScorePath
+    return make(terms, labels, first.partial, q, first.groups)
 
 
 class MeanOfParts(NamedTuple):
@@ -344,7 +330,8 @@ def _joined_path(
     weights, q, counts = weights[:, rows], q[rows], np.ones(len(rows))
     may_join = partial.batches is None and all(x.pairs is None for x in functions)
     if len(rows) > MANY_ROWS and may_join:
-        logits = np.clip(logit(q), -CERTAIN, CERTAIN)
+        eps = np.finfo(np.float64).eps
+        logits = logit(np.clip(q, eps, 1.0 - eps))
         levels = [x.n_levels / len(weights) ** 2 for x in functions]
         first, cells = _cells(weights, levels, partial.only(rows), logits)
         counts = np.bincount(cells).astype(np.float64)
@@ -435,5 +422,5 @@ def score_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
     value, error, limits = score_limits([evidence])
     low, high = evidence.measure.range
     lower, upper = np.clip(limits(level), low, high).tolist()
-    error = 0.0 if error <= LEAST_DEVIATION else error
+    error = 0.0 if error <= TINY else error
     return Interval(value, lower, upper, level, "score", target_in_part(evidence), error)

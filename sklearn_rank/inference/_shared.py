@@ -1,6 +1,6 @@
 """Names that other subpackages import from this one, besides the public names."""
 
-from ._compare import Question, covariance_root, joint_comparison, normal_draws
+from ._compare import covariance_root, joint_comparison, normal_draws
 from ._evidence import (
     JointEstimate,
     check_groups,
@@ -27,5 +27,6 @@ from ._queries import (
     query_values_of,
     sample_interval,
 )
+from ._results import Question
 from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
 from ._score_path import limits_of_population, score_path_of_parts

@@ -814,8 +814,7 @@ def cross_val_compare(
     named = _named_estimators(estimators)
     names = tuple(named)
     measure = measure_with_limits(measure)
-    question = Question.of(measure, None, margin, level)
-    contrasts = question.contrasts(names, baseline)
+    question = Question.of(measure, names, baseline, None, margin, level)
     ids = groups, qid, params
     samples = samples_of(list(named.values()), X, y, measure, pos_label, None, *ids)
     sample = samples[0]
@@ -831,7 +830,7 @@ def cross_val_compare(
     target = f"mean expected {measure.name} of {_fold_models(parts)}"
     folds = held_out(sample, tests, scores)
     joint = joint_influence(folds.pooled, groups=_groups_of_units(sample, folds))
-    return joint_comparison(joint, names, contrasts, question, rng, sample.measure, target)
+    return joint_comparison(joint, replace(question, measure=sample.measure), rng, target)
 
 
 def _named_estimators(estimators: Any) -> dict[str, Any]:

@@ -205,7 +205,7 @@ def test_a_variance_is_kept_unless_the_values_hardly_vary():
 
 
 def test_rounding_is_no_variance():
-    assert least_variance(0.0, 2.0, 5.0) == pytest.approx(1e-28 * 4.0 / 5.0)
+    assert least_variance(0.0, 2.0, 5.0) == pytest.approx(1e-24 * 4.0 / 5.0)
     assert least_variance(0.0, inf, 5.0) == 0.0
     found = least_variance(np.array([0.0, 0.3, -0.3]), 1.0, 1.0)
-    np.testing.assert_allclose(found, [1e-28, 0.01, 0.01])
+    np.testing.assert_allclose(found, [1e-24, 0.01, 0.01])
