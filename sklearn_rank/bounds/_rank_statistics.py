@@ -51,7 +51,6 @@ from ._bound import (
     of_side,
 )
 
-SANDWICH_THEOREM = f"{OURS}, Theorem 8"
 # Under the largest or the middle rank of a tied block, two that order the same items alike but for
 # their ties may differ by phi(1) less the mean of phi.
 SAME_TIES = "tied items are in random order, or all have the largest rank, in W_n and W_phi alike"
@@ -311,7 +310,7 @@ def linear_rank_sandwich_bound(
     value = max(of_side(side, means[1] - low, high - means[1]), 0.0)
     given = _given(labels, SAME_TIES)
     target = deviations("W_n/k", "W_phi")[side]
-    return Bound(value, SANDWICH_THEOREM, target, delta, *given)
+    return Bound(value, f"{OURS}, Theorem 8", target, delta, *given)
 
 
 def linear_rank_selection_bound(
@@ -506,7 +505,6 @@ def _check_phi(lipschitz: float, height: float) -> tuple[float, float]:
     )
 
 
-TOP_THEOREM = f"{OURS}, Theorem 10"
 TIES_IN_RANDOM_ORDER = "tied items of the population are in random order, or there are none"
 
 
@@ -610,7 +608,7 @@ given their labels; tied items of the population are in random order, or there a
         "lower": "precision at the top - that of the population",
         "upper": "precision at the top of the population - that of the test set",
     }[side]
-    return Bound(value, TOP_THEOREM, deviation, delta, *given)
+    return Bound(value, f"{OURS}, Theorem 10", deviation, delta, *given)
 
 
 def top_precision_limits(

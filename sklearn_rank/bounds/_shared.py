@@ -3,6 +3,7 @@
 from ._auc import n_terms
 from ._bound import (
     NEGLIGIBLE,
+    OURS,
     TINY,
     bisect,
     kl_limits,
@@ -20,8 +21,6 @@ from ._cutoffs import (
 )
 from ._rank_statistics import (
     SAME_TIES,
-    SANDWICH_THEOREM,
     TIES_IN_RANDOM_ORDER,
-    TOP_THEOREM,
     top_precision_limits,
 )

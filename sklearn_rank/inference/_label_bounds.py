@@ -83,7 +83,7 @@ def without_rounding(limits: Limits) -> Limits:
     return low, high
 
 
-def bounds_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
+def bounds_interval(evidence: Evidence) -> Interval:
     low, high = label_bounds([evidence])
     target = target_in_part(evidence)
     return Interval((low + high) / 2.0, low, high, 1.0, "bounds", target)

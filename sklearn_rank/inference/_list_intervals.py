@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import inf, isfinite, isnan, nan
 from typing import Any
@@ -173,6 +173,7 @@ def bootstrap_interval(
     *,
     n_resamples: int,
     rng: np.random.Generator,
+    **_: Any,
 ) -> Interval:
     """Interval between percentiles of the measure of resampled lists."""
     least = int(np.ceil(2.0 / (1.0 - level)))
@@ -243,21 +244,17 @@ def _units(sample: Evidence) -> tuple[list[IntArray], bool]:
 # ------------------------------------------------------------------------------- places, extremes
 
 
-def draws_interval(method: str) -> Callable[..., Interval]:
+def draws_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
     """Interval for the expectation of a sum over independent items.
 
     A mean of draws of weights w from [0, 1] has limits as if it were that of ``1 / max(w)`` draws
     of 0 and 1 that are alike, which is k for precision: draws that differ, count less or are
     between 0 and 1 spread less. The items of a group are one draw.
     """
-
-    def interval(evidence: Evidence, level: float, **_: Any) -> Interval:
-        draws = evidence.draws
-        low, high = limits_of_draws(draws, evidence.groups is not None, level, method)
-        limits = draws.unit * low, draws.unit * high
-        return Interval(draws.unit * draws.mean, *limits, level, method, draws.target)
-
-    return interval
+    draws = evidence.draws
+    low, high = limits_of_draws(draws, evidence.groups is not None, level, name)
+    limits = draws.unit * low, draws.unit * high
+    return Interval(draws.unit * draws.mean, *limits, level, name, draws.target)
 
 
 def limits_of_draws(draws: Draws, grouped: bool, level: float, method: str) -> Limits:

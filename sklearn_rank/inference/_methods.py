@@ -36,20 +36,17 @@ class Method:
 
     name: str
     law: str  # What it rests on, by its name in ``Measure.laws``
-    interval: Callable[..., Interval]  # Of evidence, a level, options of metric_interval
+    interval: Callable[..., Interval]  # Of evidence, level, name, options of metric_interval
     theorem: str = "asymptotic"
     groups: bool = False  # Whether it takes groups of rows that depend on each other
     one_class: bool = False  # Whether a list of one class has an interval too
     explicit: str = ""  # Why it is used on request only
 
 
-def _placements(name: str) -> Callable[..., Interval]:
-    def interval(evidence: Evidence, level: float, **_: Any) -> Interval:
-        grouped = evidence.groups is not None
-        area = auc_interval_of(evidence.by_groups(), level, name, grouped=grouped)
-        return of_range(area, evidence.measure)
-
-    return interval
+def _placements(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
+    grouped = evidence.groups is not None
+    area = auc_interval_of(evidence.by_groups(), level, name, grouped=grouped)
+    return of_range(area, evidence.measure)
 
 
 def of_range(area: Interval, measure: Measure) -> Interval:
@@ -60,40 +57,36 @@ def of_range(area: Interval, measure: Measure) -> Interval:
     return replace(area._in_unit(high - low, low), target=measure.laws["placements"])
 
 
-def _top(name: str) -> Callable[..., Interval]:
-    def interval(evidence: Evidence, level: float, **_: Any) -> Interval:
-        tau = float(evidence.measure.laws["top"])
-        return top_interval_of(evidence.data, tau, level, name, evidence.groups)
-
-    return interval
+def _top(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
+    tau = float(evidence.measure.laws["top"])
+    return top_interval_of(evidence.data, tau, level, name, evidence.groups)
 
 
-def _ranks(make: Callable[..., Any], *, resamples: bool = False) -> Callable[..., Interval]:
-    def interval(
-        evidence: Evidence,
-        level: float,
-        *,
-        n_resamples: int = 0,
-        rng: np.random.Generator | None = None,
-    ) -> Interval:
-        laws = evidence.measure.laws
-        phi, normalize, by_chance = laws.get("ranks") or laws["rank sums"]
-        options: dict[str, Any] = {
-            "conditional": evidence.conditional,
-            "normalize": normalize,
-            "name": evidence.measure.name,
-        }
-        if resamples:
-            data = evidence.repeat().data
-            result = make(data, phi, level, n_resamples, rng, **options)
-        else:
-            data = evidence.data if make is dkw_interval else evidence.merged
-            result = make(data, phi, level, groups=evidence.groups, **options)
-        if by_chance:
-            result = result._in_unit(1.0 / float(mean_at_random(phi, evidence.data.sizes)[0]))
-        return result
-
-    return interval
+def _ranks(
+    evidence: Evidence,
+    level: float,
+    *,
+    name: str,
+    n_resamples: int = 0,
+    rng: np.random.Generator | None = None,
+) -> Interval:
+    measure, groups = evidence.measure, evidence.groups
+    phi, normalize, by_chance = measure.laws.get("ranks") or measure.laws["rank sums"]
+    options = {
+        "conditional": evidence.conditional,
+        "normalize": normalize,
+        "name": measure.name,
+    }
+    if name == "bootstrap":
+        data: Any = evidence.repeat().data, phi, level, n_resamples, rng
+        result = rank_bootstrap_interval(*data, **options)
+    elif name == "dkw":
+        result = dkw_interval(evidence.data, phi, level, groups=groups, **options)
+    else:
+        result = rank_interval_of(evidence.merged, phi, level, groups=groups, **options)
+    if by_chance:
+        result = result._in_unit(1.0 / float(mean_at_random(phi, evidence.data.sizes)[0]))
+    return result
 
 
 def _influence(evidence: Evidence, level: float, **_: Any) -> Interval:
@@ -117,33 +110,33 @@ def _order_statistics(evidence: Evidence, level: float, **_: Any) -> Interval:
 # In the order of preference: "auto" is the first that the laws of the measure allow.
 METHODS: tuple[Method, ...] = (
     *(
-        Method(name, "placements", _placements(name), groups=True, one_class=True)
+        Method(name, "placements", _placements, groups=True, one_class=True)
         for name in ("wilson", "logit-delong", "delong")
     ),
     *(
-        Method(name, "placements", _placements(name), theorem, one_class=True)
+        Method(name, "placements", _placements, theorem, one_class=True)
         for name, theorem in (
             ("chebyshev", "asymptotic"),
             ("kl", "Hoeffding (1963), Theorem 1 and Section 5"),
             ("mcdiarmid", "Agarwal et al. (2005), Corollary 6"),
         )
     ),
-    Method("influence", "top", _top("influence"), groups=True),
-    Method("exact", "top", _top("exact"), "binomial counts about the threshold"),
-    Method("influence", "ranks", _ranks(rank_interval_of), groups=True),
-    Method("dkw", "ranks", _ranks(dkw_interval), "Massart (1990), Chernoff (1952)", groups=True),
-    Method("bootstrap", "ranks", _ranks(rank_bootstrap_interval, resamples=True)),
+    Method("influence", "top", _top, groups=True),
+    Method("exact", "top", _top, "binomial counts about the threshold"),
+    Method("influence", "ranks", _ranks, groups=True),
+    Method("dkw", "ranks", _ranks, "Massart (1990), Chernoff (1952)", groups=True),
+    Method("bootstrap", "ranks", _ranks),
     Method(
         "bootstrap",
         "rank sums",
-        _ranks(rank_bootstrap_interval, resamples=True),
+        _ranks,
         explicit="phi depends on the length of the list, so that lists are resampled",
     ),
-    Method("wilson", "draws", draws_interval("wilson"), groups=True, one_class=True),
+    Method("wilson", "draws", draws_interval, groups=True, one_class=True),
     Method(
         "exact",
         "draws",
-        draws_interval("exact"),
+        draws_interval,
         "Clopper & Pearson (1934)",
         groups=True,
         one_class=True,
@@ -208,7 +201,7 @@ def method_of(
                 f"method={name!r} needs all labels, but design says that some are not known: leave"
                 " method out."
             )
-        return Method(name, "labels in part", _in_part(name), one_class=True)
+        return Method(name, "labels in part", _in_part, one_class=True)
     if sampled:
         refuse_sampling(measure)
         if name not in ("auto", "influence"):
@@ -244,18 +237,15 @@ def method_of(
     return methods[name]
 
 
-def _in_part(name: str) -> Callable[..., Interval]:
-    def interval(evidence: Evidence, level: float, **_: Any) -> Interval:
-        bounded = is_bounded(evidence)
-        if name not in ("auto", "bounds" if bounded else "score"):
-            many = "none" if bounded else "a sample"
-            raise ValueError(
-                f"method={name!r} does not support design, which says that {many} of the rows not"
-                " reviewed have labels: leave method out."
-            )
-        return (bounds_interval if bounded else score_interval)(evidence, level)
-
-    return interval
+def _in_part(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
+    bounded = is_bounded(evidence)
+    if name not in ("auto", "bounds" if bounded else "score"):
+        many = "none" if bounded else "a sample"
+        raise ValueError(
+            f"method={name!r} does not support design, which says that {many} of the rows not"
+            " reviewed have labels: leave method out."
+        )
+    return bounds_interval(evidence) if bounded else score_interval(evidence, level)
 
 
 def _of_sampled_rows(evidence: Evidence, level: float, **_: Any) -> Interval:
@@ -270,4 +260,4 @@ def interval_of(evidence: Evidence, level: float, method: Method, **options: Any
         refuse_one_class(evidence.data)
     if evidence.groups is not None and not evidence.sampled and method.law != "placements":
         evidence = evidence.repeat()
-    return method.interval(evidence, level, **options)
+    return method.interval(evidence, level, name=method.name, **options)

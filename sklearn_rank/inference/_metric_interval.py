@@ -313,7 +313,18 @@ def metric_interval(
                     f"measure is an Accumulator, which holds the rows, and {name} is given as"
                     f" well: leave {name} out."
                 )
-        _check_weights_of(measure, weights)
+        check_weight_meaning(
+            weights,
+            None if measure.item_weights == "none" else measure.item_weights,
+            no_sampling="accumulators, as accumulators add up weights of equal rows: pass the"
+            " rows",
+        )
+        if measure.item_weights == "real":
+            raise ValueError(
+                "sample_weight had a value that is not whole, but weights='frequency' takes whole"
+                " numbers of identical rows: accumulate whole numbers, or pass the rows with"
+                " weights='sampling' if it is 1 / probability."
+            )
         return interval_of_accumulator(
             measure, level, method, conditional=conditional, n_resamples=n_resamples, rng=rng
         )
@@ -350,20 +361,6 @@ def metric_interval(
     rows |= {"weights": weights, "conditional": conditional, "design": design}
     evidence = check_one_list(measure, y_true, y_score, **rows)
     return interval_of(evidence, level, chosen, n_resamples=n_resamples, rng=rng)
-
-
-def _check_weights_of(accumulator: Accumulator, weights: WeightMeaning) -> None:
-    check_weight_meaning(
-        weights,
-        None if accumulator.item_weights == "none" else accumulator.item_weights,
-        no_sampling="accumulators, as accumulators add up weights of equal rows: pass the rows",
-    )
-    if accumulator.item_weights == "real":
-        raise ValueError(
-            "sample_weight had a value that is not whole, but weights='frequency' takes whole"
-            " numbers of identical rows: accumulate whole numbers, or pass the rows with"
-            " weights='sampling' if it is 1 / probability."
-        )
 
 
 def interval_of_accumulator(

@@ -24,8 +24,6 @@ from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import (
     check_choice,
     check_item_weights,
-    check_level,
-    check_resamples,
     ravelled,
 )
 from .._warn import warn
@@ -388,17 +386,6 @@ def _score(difference: float, up: float, down: float, draws: float) -> float:
     return distance / sqrt(variance)
 
 
-def check_interval_options(level: float, method: str, n_resamples: int) -> None:
-    check_choice("method", method, ("auto", "t", "bootstrap", "bca"))
-    check_level(level)
-    check_resamples(n_resamples)
-    if method in ("bootstrap", "bca") and n_resamples * (1 - level) < 2:
-        raise ValueError(
-            f"n_resamples={n_resamples} is too small for level={level}: pass at least"
-            f" {int(np.ceil(2 / (1 - level)))}."
-        )
-
-
 def sample_interval(
     sample: QueryValues,
     level: float,
@@ -407,7 +394,12 @@ def sample_interval(
     rng: np.random.Generator | None = None,
 ) -> Interval:
     """Interval for the mean of values of queries; a generator is for the bootstrap only."""
-    check_interval_options(level, method, n_resamples)
+    check_choice("method", method, ("auto", "t", "bootstrap", "bca"))
+    if method in ("bootstrap", "bca") and n_resamples * (1 - level) < 2:
+        raise ValueError(
+            f"n_resamples={n_resamples} is too small for level={level}: pass at least"
+            f" {int(np.ceil(2 / (1 - level)))}."
+        )
     if method == "auto" and sample.noise is None and not sample.constant and are_shares(sample):
         return _interval(sample, share_limits(sample, level), level, "wilson")
     if method in ("auto", "t") or sample.constant:
@@ -415,7 +407,7 @@ def sample_interval(
     _refuse_sampling(sample, method, "method='t'")
     sizes = None if sample.groups is None else sample.part.sizes
     rng = rng or np.random.default_rng()
-    means = resampled_means(sample.totals, int(n_resamples), rng, sizes)
+    means = resampled_means(sample.totals, n_resamples, rng, sizes)
     levels = ((1 - level) / 2, (1 + level) / 2)
     if method == "bca":
         # Change of the mean if a query, or a group, is left out.
@@ -437,7 +429,7 @@ def sample_test(
         _refuse_sampling(sample, method, "method='t', or compare without method")
     if method == "randomization":
         sizes = None if sample.groups is None else sample.part.sizes
-        flips = flipped_subsets(sample.totals, int(n_resamples), rng, sizes)
+        flips = flipped_subsets(sample.totals, n_resamples, rng, sizes)
         statistic, pvalue = sample.mean, flips.pvalue(alternative)
         if not sample.constant and not are_differences_of_shares(sample):
             interval = _interval(sample, flips.limits(level), level, method)
@@ -457,7 +449,7 @@ def sample_test(
     else:
         # The sum of the signed ranks, and exchanges of whole groups.
         ranks = rankdata(np.abs(sample.values)) * np.sign(sample.values)
-        flips = flipped_subsets(sample.groups.sums(ranks), int(n_resamples), rng)
+        flips = flipped_subsets(sample.groups.sums(ranks), n_resamples, rng)
         statistic, pvalue = ranks.sum(), flips.pvalue(alternative)
     if interval is None:
         if test == "t" or sample.constant or not are_differences_of_shares(sample):

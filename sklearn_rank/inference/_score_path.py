@@ -418,7 +418,7 @@ def limits_of_population(
     return value, hypot(path.estimate.deviation, error), limits
 
 
-def score_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
+def score_interval(evidence: Evidence, level: float) -> Interval:
     value, error, limits = score_limits([evidence])
     low, high = evidence.measure.range
     lower, upper = np.clip(limits(level), low, high).tolist()

@@ -24,10 +24,9 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import ravelled
 from ..bounds import Bound, auc_bound, auc_fold_mean_bound
 from ..bounds._shared import (
+    OURS,
     SAME_TIES,
-    SANDWICH_THEOREM,
     TIES_IN_RANDOM_ORDER,
-    TOP_THEOREM,
     kl_limits,
     mean_limits,
     n_terms,
@@ -666,8 +665,10 @@ GUARANTEES = {
     "hoeffding": Guarantee(_lower_of_mean, "Hoeffding (1963), Theorem 2"),
     "kl": Guarantee(_lower_of_mean, "Hoeffding (1963), Theorem 1"),
     "bernstein": Guarantee(_lower_of_mean, "Maurer & Pontil (2009), Theorem 4", of_each_part=True),
-    "exact": Guarantee(_lower_of_top, TOP_THEOREM, (TIES_IN_RANDOM_ORDER,), of_each_part=True),
-    "dkw": Guarantee(_lower_by_bands, SANDWICH_THEOREM, (SAME_TIES,), of_each_part=True),
+    "exact": Guarantee(
+        _lower_of_top, f"{OURS}, Theorem 10", (TIES_IN_RANDOM_ORDER,), of_each_part=True
+    ),
+    "dkw": Guarantee(_lower_by_bands, f"{OURS}, Theorem 8", (SAME_TIES,), of_each_part=True),
 }
 
 
