@@ -139,9 +139,9 @@ def batch_limits(
 ) -> BatchLimits:
     """Compute limits of the positives among the first k rows of a batch without labels.
 
-    A sample of labelled rows tells what the first rows of a batch are worth before anybody looked
-    at them: of the first k, at least ``low`` and at most ``high`` are positive. The limits hold
-    for all k at once, so that k may be chosen by them.
+    A sample of labelled rows limits the positives among the first rows of a batch before anybody
+    looked at them: of the first k, at least ``low`` and at most ``high`` are positive. The limits
+    hold for all k at once, so that k may be chosen by them.
 
     Parameters
     ----------

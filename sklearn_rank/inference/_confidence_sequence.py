@@ -136,7 +136,7 @@ def pair_growth(n_pos: FloatArray, n_neg: FloatArray, gains: FloatArray) -> Grow
     """Growth on pairs of a positive and a negative, the items of each class by block, ascending.
 
     It is the mean over the pairings, which give each item of the smaller class another item of the
-    larger one. A pair is worth 1 where the positive has the higher score, 1/2 where they are tied,
+    larger one. A pair counts 1 where the positive has the higher score, 1/2 where they are tied,
     and otherwise 0.
     """
     up, down = np.zeros(len(gains)), np.zeros(len(gains))
@@ -171,10 +171,10 @@ def _split_pairs(n_pos: np.ndarray, n_neg: np.ndarray) -> list[tuple[np.ndarray,
 
 
 def _subsets(rows: np.ndarray, columns: np.ndarray) -> FloatArray:
-    """Mean over pairings of the sum over all j pairs of the product of their worths, by j.
+    """Mean over pairings of the sum over all j pairs of the product of their values, by j.
 
     ``rows`` and ``columns`` count the items of the smaller and of the larger class in each block;
-    a pair is worth 1 where the row lies in a later block than the column.
+    a pair counts 1 where the row lies in a later block than the column.
     """
     n_rows, n_columns = int(rows.sum()), int(columns.sum())
     below = np.cumsum(columns) - columns
@@ -204,22 +204,22 @@ def _subsets(rows: np.ndarray, columns: np.ndarray) -> FloatArray:
 def _with_ties(
     steps: list[FloatArray], tied: int, n_below: int, n_taken: FloatArray, n_columns: int
 ) -> FloatArray:
-    """Let w of the rows of a block meet columns of their own block, each worth 1/2."""
+    """Let w of the rows of a block meet columns of their own block, each counting 1/2."""
     n_block = len(steps) - 1
     sums = steps[-1].copy()
     # No more rows meet columns below than there are, and the tied ones are others.
     free = n_columns - n_taken[: n_below + 1]
-    ways = np.ones(len(free))
+    share = np.ones(len(free))
     for w in range(1, min(n_block, tied) + 1):
         # w ordered columns of the tied ones, after j that lie below; w rows of those here.
-        ways *= (tied - w + 1) / (free - (w - 1)) * ((n_block - w + 1) / (2.0 * w))
-        source = steps[n_block - w][: min(len(ways), len(sums) - w)]
-        sums[w : w + len(source)] += ways[: len(source)] * source
+        share *= (tied - w + 1) / (free - (w - 1)) * ((n_block - w + 1) / (2.0 * w))
+        source = steps[n_block - w][: min(len(share), len(sums) - w)]
+        sums[w : w + len(source)] += share[: len(source)] * source
     return sums
 
 
 def _mean_product(subsets: FloatArray, gains: FloatArray) -> FloatArray:
-    """Logarithm of the sum over j of ``gain**j`` times what j pairs are worth."""
+    """Logarithm of the sum over j of ``gain**j`` times the mean product of j pairs."""
     with np.errstate(divide="ignore"):
         logs = np.log(subsets)
     return logsumexp(logs + np.log(gains)[:, np.newaxis] * np.arange(len(subsets)), axis=1)
@@ -386,7 +386,7 @@ class Betting(Stream):
 
 
 class TopPrecision(Stream):
-    """Precision in the top of the population, whose threshold the rows so far tell."""
+    """Precision in the top of the population, with a threshold estimated from the rows so far."""
 
     def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
         measure: Any = self.measure

@@ -1,8 +1,8 @@
 """Values of queries of which some items have no label.
 
 Unknown labels are taken as independent given the query: the logit of the probability of each to be
-positive is what scores and proxy predict, and a normal deviation of the query, about which its
-known labels tell. The expected value of a query is then known, with its derivative in each label.
+positive is what scores and proxy predict, and a normal deviation of the query, which its known
+labels estimate. The expected value of a query is then known, with its derivative in each label.
 Labels that were drawn correct it: each with ``derivative (y - q) (1 - p) / p``, p the probability
 of a label, where derivative and q are those without this label. So the mean over queries is right,
 whatever was predicted, up to products of errors within a query.
@@ -30,7 +30,7 @@ from ._queries import QueryValues, groups_of_queries, sample_interval
 from ._results import Interval
 from ._score_path import probabilities_of_labels
 
-# So many labels more of the rarer class among those drawn are within the limits of what they tell.
+# A sample may have so many labels of the rarer class fewer than expected.
 UNSEEN = 4.0
 
 

@@ -147,8 +147,8 @@ class LabelDesign:
     proxy: Any = None
 
     def __post_init__(self) -> None:
-        ways = ("inclusion_probability", "strata", "review_top", "batches")
-        passed = [name for name in ways if getattr(self, name) is not None]
+        forms = ("inclusion_probability", "strata", "review_top", "batches")
+        passed = [name for name in forms if getattr(self, name) is not None]
         if len(passed) != 1:
             what = " and ".join(passed) or "nothing"
             raise TypeError(

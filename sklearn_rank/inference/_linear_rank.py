@@ -22,6 +22,7 @@ from ..bounds._shared import kl_limits
 from ..metrics import Measure
 from ..metrics._shared import (
     PSEUDO_WEIGHT,
+    Evidence,
     Groups,
     Normalize,
     Phi,
@@ -61,28 +62,21 @@ def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, fl
     return worst / (k * fine), best / (k * fine)
 
 
-def rank_target(
-    n: int,
-    k: int,
-    conditional: bool,
-    name: str,
-) -> str:
-    labels = f" at {k} positives of {n}" if conditional else ", random labels"
-    return f"{name}{labels}"
+def _target(evidence: Evidence, n: int, k: int) -> str:
+    labels = f" at {k} positives of {n}" if evidence.conditional else ", random labels"
+    return f"{evidence.measure.name}{labels}"
 
 
 def rank_bootstrap_interval(
-    data: ScoredLists,
+    evidence: Evidence,
     phi: ScoreGeneratingFunction,
+    normalize: Normalize,
     level: float,
     n_resamples: int,
     rng: np.random.Generator,
-    *,
-    conditional: bool,
-    normalize: Normalize,
-    name: str,
 ) -> Interval:
     """Interval by samples of the items and half an imagined item at either end of each class."""
+    data, conditional = evidence.repeat().data, evidence.conditional
     n, k = len(data.score), int(np.count_nonzero(data.positive))
     least, largest = rank_range(phi, n, k)
     if not conditional:
@@ -130,22 +124,16 @@ def rank_bootstrap_interval(
     estimate = origin + scale * value
     # Up to rounding they are in order.
     low, high = min(origin + scale * low, estimate), max(origin + scale * high, estimate)
-    target = rank_target(n, k, conditional, f"expected {name}")
+    target = f"expected {_target(evidence, n, k)}"
     error = scale * float(np.sqrt(variance))
     return Interval(estimate, low, high, level, "bootstrap", target, error)
 
 
 def dkw_interval(
-    data: ScoredLists,
-    phi: ScoreGeneratingFunction,
-    level: float,
-    *,
-    conditional: bool,
-    normalize: Normalize,
-    name: str,
-    groups: Groups | None = None,
+    evidence: Evidence, phi: ScoreGeneratingFunction, normalize: Normalize, level: float
 ) -> Interval:
     """Interval by a band around the distribution of the scores and Chernoff's limit."""
+    data, groups, conditional = evidence.data, evidence.groups, evidence.conditional
     blocks = counted_blocks(data.score, data.positive, data.weight)
     n, k, size, n_pos, below = blocks.n, blocks.k, blocks.size, blocks.n_pos, blocks.below
     if normalize == "minmax" and not conditional:
@@ -176,8 +164,7 @@ def dkw_interval(
         low, high = max(low, 0.0), min(high, 1.0)
         estimate = min(max((estimate - worst) / (best - worst), 0.0), 1.0)
     low, high = min(low, estimate), max(high, estimate)
-    target = rank_target(n, k, conditional, name)
-    return Interval(estimate, low, high, level, "dkw", target)
+    return Interval(estimate, low, high, level, "dkw", _target(evidence, n, k))
 
 
 def dkw_lower_limits(
@@ -233,17 +220,11 @@ def _bounds_of(phi: ScoreGeneratingFunction) -> tuple[float, float]:
     return floor, ceiling
 
 
-def rank_interval_of(
-    data: ScoredLists,
-    phi: ScoreGeneratingFunction,
-    level: float = 0.95,
-    *,
-    conditional: bool = True,
-    normalize: Normalize = "minmax",
-    name: str,
-    groups: Groups | None = None,
+def rank_interval(
+    evidence: Evidence, phi: ScoreGeneratingFunction, normalize: Normalize, level: float
 ) -> Interval:
     """Interval by the variance of the influence values, with the estimated bias subtracted."""
+    data, conditional = evidence.merged, evidence.conditional
     n, k = int(data.sizes[0]), int(data.positives[0])
     worst, best = rank_range(phi, n, k)
     influence = linear_rank_influence_of(
@@ -266,7 +247,7 @@ def rank_interval_of(
         shares = influence.scaled(low, high - low)
         value, bias = (center - low) / (high - low), 0.0
     limits, variance = influence_limits(
-        shares, value - bias, level, conditional=conditional, groups=groups
+        shares, value - bias, level, conditional=conditional, groups=evidence.groups
     )
     estimate, length = influence.estimate, high - low
     if normalize == "minmax":
@@ -278,7 +259,7 @@ def rank_interval_of(
         max(low + length * limits[1], estimate),
         level,
         "influence",
-        rank_target(n, k, conditional, name),
+        _target(evidence, n, k),
         length * float(np.sqrt(variance)),
         bias=estimate - (low + length * (value - bias)),
     )

@@ -266,7 +266,7 @@ def limits_of_draws(draws: Draws, grouped: bool, level: float, method: str) -> L
         return float(low), float(high)
     if not grouped:
         return safe_limits(draws.mean, n, level)
-    # Items of a group that differ tell more than one draw.
+    # Items of a group that differ count as more than one draw.
     sums = draws.groups.sums(draws.weights * (draws.values - draws.mean))
     part = GroupPart(sums[np.newaxis], weights)
     return safe_limits(draws.mean, part.draws_of_share(draws.mean)[0], level, part.degrees)
@@ -374,21 +374,16 @@ def grouped_top(
 THRESHOLD_SHARE = 0.2
 
 
-def top_interval_of(
-    data: ScoredLists,
-    tau: float,
-    level: float = 0.95,
-    method: str = "influence",
-    groups: Groups | None = None,
-) -> Interval:
+def top_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
+    data, groups, tau = evidence.data, evidence.groups, float(evidence.measure.laws["top"])
     estimate = float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
     error, n = None, int(data.sizes[0])
     leading, top = data, int(top_mass(np.array([float(n)]), tau)[0])
-    if method == "influence" and groups is None:
+    if name == "influence" and groups is None:
         # The items about the threshold are within sqrt(n) places of it.
         leading = data.leading(top + int(np.ceil(np.sqrt(n))) + 1)
     blocks = counted_blocks(leading.score, leading.positive, leading.weight)
-    if method == "exact":
+    if name == "exact":
         n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
         delta = 1.0 - level
         # Numbers of items that may lie above the threshold of the population.
@@ -408,7 +403,7 @@ def top_interval_of(
             low, high = wilson_limits(estimate, n_effective, level, degrees)
         error = float(np.sqrt(variance))
     target = f"precision in the top {tau:g} of the population"
-    return Interval(estimate, low, high, level, method, target, error)
+    return Interval(estimate, low, high, level, name, target, error)
 
 
 def extreme_hits(n_pos: Any, size: Any, count: IntArray) -> tuple[AnyArray, AnyArray]:

@@ -15,7 +15,7 @@ from ..metrics import Measure
 from ..metrics._shared import Evidence, mean_at_random
 from ._evidence import influence_of, refuse_one_class, refuse_sampling, sampling_influence
 from ._label_bounds import bounds_interval, is_bounded
-from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
+from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval
 from ._list_intervals import (
     any_interval,
     bootstrap_interval,
@@ -23,7 +23,7 @@ from ._list_intervals import (
     largest_difference_interval,
     list_interval,
     rate_limits,
-    top_interval_of,
+    top_interval,
 )
 from ._results import Interval
 from ._roc import auc_interval_of
@@ -57,11 +57,6 @@ def of_range(area: Interval, measure: Measure) -> Interval:
     return replace(area._in_unit(high - low, low), target=measure.laws["placements"])
 
 
-def _top(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
-    tau = float(evidence.measure.laws["top"])
-    return top_interval_of(evidence.data, tau, level, name, evidence.groups)
-
-
 def _ranks(
     evidence: Evidence,
     level: float,
@@ -70,20 +65,13 @@ def _ranks(
     n_resamples: int = 0,
     rng: np.random.Generator | None = None,
 ) -> Interval:
-    measure, groups = evidence.measure, evidence.groups
-    phi, normalize, by_chance = measure.laws.get("ranks") or measure.laws["rank sums"]
-    options = {
-        "conditional": evidence.conditional,
-        "normalize": normalize,
-        "name": measure.name,
-    }
+    laws = evidence.measure.laws
+    phi, normalize, by_chance = laws.get("ranks") or laws["rank sums"]
+    of_phi: Any = evidence, phi, normalize, level
     if name == "bootstrap":
-        data: Any = evidence.repeat().data, phi, level, n_resamples, rng
-        result = rank_bootstrap_interval(*data, **options)
-    elif name == "dkw":
-        result = dkw_interval(evidence.data, phi, level, groups=groups, **options)
+        result = rank_bootstrap_interval(*of_phi, n_resamples, rng)
     else:
-        result = rank_interval_of(evidence.merged, phi, level, groups=groups, **options)
+        result = (dkw_interval if name == "dkw" else rank_interval)(*of_phi)
     if by_chance:
         result = result._in_unit(1.0 / float(mean_at_random(phi, evidence.data.sizes)[0]))
     return result
@@ -121,8 +109,8 @@ METHODS: tuple[Method, ...] = (
             ("mcdiarmid", "Agarwal et al. (2005), Corollary 6"),
         )
     ),
-    Method("influence", "top", _top, groups=True),
-    Method("exact", "top", _top, "binomial counts about the threshold"),
+    Method("influence", "top", top_interval, groups=True),
+    Method("exact", "top", top_interval, "binomial counts about the threshold"),
     Method("influence", "ranks", _ranks, groups=True),
     Method("dkw", "ranks", _ranks, "Massart (1990), Chernoff (1952)", groups=True),
     Method("bootstrap", "ranks", _ranks),

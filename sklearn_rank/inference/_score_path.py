@@ -125,7 +125,7 @@ class ScorePath:
         precision = 1.0 / np.maximum(variances, least)
         weights = precision / precision.sum()
         odds = weights**2 @ odds
-        # A batch that tells as good as all leaves no doubt about rows that it is sure to label.
+        # Rows that a batch with nearly all of the precision is sure to label add no variance.
         odds[partial.known & (odds < NEGLIGIBLE)] = 0.0
         return odds, weights @ factor
 
@@ -319,7 +319,7 @@ def _joined_path(
     q: FloatArray,
     groups: Groups | None,
 ) -> ScorePath:
-    """Walk without the rows whose labels move no value, as those below the first k of a precision.
+    """Path without the rows whose labels move no value, as those below the first k of a precision.
 
     Of many rows, those that are alike are joined.
     """

@@ -43,13 +43,6 @@ def test_kl_limits():
             assert found[index] == pytest.approx(expected, abs=1e-8)
 
 
-def test_kl_limits_at_the_ends():
-    # (1 - A)^n = delta, and A^n = delta.
-    low, high = kl_limits(np.array([0.0, 1.0]), np.log(1 / 0.05) / 10)
-    assert low.tolist() == pytest.approx([0.0, 0.05 ** (1 / 10)])
-    assert high.tolist() == pytest.approx([1 - 0.05 ** (1 / 10), 1.0])
-
-
 @pytest.mark.parametrize(("n_pos", "n_neg"), COUNTS)
 def test_each_bound_is_at_most_the_looser_one(n_pos, n_neg):
     for side in ("both", "lower", "upper"):
@@ -81,16 +74,6 @@ def test_kl_is_inverse_seen_from_the_expected_auc(side):
     limit = 0.9 - bound if side == "lower" else 0.9 + bound
     back = auc_deviation_bound(bound, 40, 60, method="kl", expected_auc=limit, side=side)
     assert back.value == pytest.approx(0.05)
-
-
-def test_both_sides_join_those_of_half_delta():
-    for method, auc in (("mcdiarmid", None), ("hoeffding", None), ("kl", 0.8)):
-        both = auc_bound(20, 30, 0.1, method=method, auc=auc).value
-        halves = [
-            auc_bound(20, 30, 0.05, method=method, auc=auc, side=side).value
-            for side in ("lower", "upper")
-        ]
-        assert both == pytest.approx(max(halves))
 
 
 def test_chebyshev_solves_the_worst_variance():
@@ -290,15 +273,6 @@ def test_violated_at_most_delta_at_the_largest_variance(method, side):
             assert binom.pmf(np.arange(n + 1), n, expected)[far].sum() <= delta
 
 
-def test_without_the_averaging_the_guarantee_would_fail():
-    # As many pairs as there are, taken for independent, is too many.
-    n_pos, n_neg, delta = 10, 90, 0.1
-    too_small = np.sqrt(np.log(2 / delta) / (2 * n_pos * n_neg))
-    hits = np.arange(n_pos + 1)
-    missed = binom.pmf(hits, n_pos, 0.5)[np.abs(hits / n_pos - 0.5) > too_small].sum()
-    assert missed > delta
-
-
 # ------------------------------------------------------------------ items that differ in their law
 
 
@@ -336,23 +310,6 @@ def test_chernoffs_bound_needs_no_identical_laws(m, n, spread):
                 missed += chance * (auc - expected > width + 1e-12)
             assert missed <= delta
     assert jensen_fails or k == 1
-
-
-@pytest.mark.parametrize("auc", [None, 0.0, 0.3, 0.93, 1.0])
-@pytest.mark.parametrize("side", ["both", "lower", "upper"])
-def test_the_default_falls_in_delta_and_in_the_counts(side, auc):
-    of = {"auc": auc, "side": side}
-    for counts, function_class in product([(3, 50), (30, 300)], (None, 5)):
-        deltas = np.r_[np.geomspace(1e-6, 0.1, 3), np.linspace(0.15, 0.99, 7)]
-        values = [
-            auc_bound(*counts, delta, function_class=function_class, **of).value
-            for delta in deltas.tolist()
-        ]
-        assert np.diff(values).max() <= 1e-12
-    for delta in (0.05, 0.235):
-        values = [[auc_bound(k, m, delta, **of).value for m in (1, 9, 29)] for k in (5, 20)]
-        assert np.diff(values, axis=0).max() <= 1e-12
-        assert np.diff(values, axis=1).max() <= 1e-12
 
 
 @pytest.mark.slow

@@ -153,22 +153,3 @@ def test_paper_formula_fails_for_few_pairs():
         exact = min(oracle.faces(m * n, d), rank_matrix_count(m, n))
         assert exp(linear(m, n, d, "paper")) >= exact * (1 - 1e-12)
         assert exp(linear(m, n, d)) == pytest.approx(exact)
-
-
-@pytest.mark.parametrize("method", ["paper", "central", "strict"])
-def test_grows_with_the_samples_and_with_the_class(method):
-    for d in (1, 3, 20, 300):
-        values = [linear(m, m + 3, d, method) for m in (18, 40, 200, 5000, 10**6)]
-        assert np.all(np.diff(values) >= 0)
-        # Exact only for d <= 3: at one feature two patterns, or three with the tie.
-        assert values[-1] > values[0] or d == 1
-        assert linear(40, 50, d, method) <= linear(40, 50, d + 1, method)
-
-
-def test_order_of_methods():
-    for m, n, d in product((2, 30, 500), (2, 40), (1, 3, 20, 700)):
-        strict, central, paper = (
-            linear(m, n, d, method) for method in ("strict", "central", "paper")
-        )
-        faces = log_faces(m * n, d)
-        assert strict < central <= faces <= paper * (1 + 1e-12)

@@ -20,7 +20,6 @@ from sklearn_rank.losses import (
     PairwiseLogistic,
     PointwiseDifferentiableHinge,
     PointwiseLogistic,
-    PointwiseSquared,
     TemplateLoss,
 )
 from tests.oracles import calibration as oracle
@@ -115,12 +114,6 @@ def test_pairs_bound_the_regret():
             )
             regret = oracle.worst_regret(discounts, utility.tolist(), score.tolist())
             assert regret <= bound + 1e-12
-
-
-def test_there_are_no_pairs_in_the_best_order():
-    assert len(misordered_pairs([3.0, 1.0, 1.0, 0.0], [9.0, 2.0, 5.0, 1.0])) == 0
-    assert misordered_pairs([1.0, 0.0], [2.0, 2.0]).tolist() == [[0, 1]]
-    assert misordered_pairs([1.0, 0.0], [-np.inf, np.inf]).tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -279,16 +272,6 @@ def test_eta_has_to_cover_the_measure_at_its_length_only():
 # ------------------------------------------------------------------------------- one list
 
 
-def test_the_bound_of_a_list_is_sharper():
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        n = int(rng.integers(2, 8))
-        utility, score = rng.integers(0, 4, n) / 4, rng.integers(0, 4, n)
-        one = list_regret_bound(PairwiseLogistic(), "ndcg", 0.1, utility, score)
-        assert one.value <= regret_bound(PairwiseLogistic(), "ndcg", 0.1, n).value + 1e-12
-    assert list_regret_bound("softmax", "dcg", 9.0, [2.0, 1.0], [1.0, 0.0]).value == 0
-
-
 def test_the_bound_of_a_list_by_hand():
     # Items 0 and 3 are exchanged, at positions 1 and 4; the largest utility is 4.
     bound = list_regret_bound(
@@ -313,11 +296,6 @@ def test_the_bound_of_a_list_by_hand():
 def test_refusals_of_one_list(arguments, message):
     with pytest.raises(ValueError, match=message):
         list_regret_bound(*arguments)
-
-
-def test_a_loss_may_be_given_by_name():
-    by_name = regret_bound("pointwise_squared", "ndcg", 0.1, 9)
-    assert by_name == regret_bound(PointwiseSquared(), "ndcg", 0.1, 9)
 
 
 def test_a_loss_of_your_own_is_not_said_to_be_in_the_table():

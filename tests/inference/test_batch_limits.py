@@ -189,25 +189,6 @@ def test_errors_over_draws_of_groups_are_at_most_as_rare_as_said(error):
     assert max(rates) > 0.1 * error
 
 
-@pytest.mark.slow
-def test_groups_that_move_together_make_limits_for_rows_wrong():
-    wrong, lows = np.zeros(2), []
-    for seed in range(150):
-        rng = np.random.default_rng(seed)
-        groups = np.repeat(np.arange(60), 10)
-        score = np.repeat(rng.normal(size=60), 10) + 0.1 * rng.normal(size=600)
-        y = np.repeat(rng.random(60) < 0.5, 10).astype(int)
-        is_batch = groups % 2 == 0
-        ids = {"groups": groups[~is_batch], "batch_groups": groups[is_batch]}
-        for i, options in enumerate(({}, ids)):
-            limits = limits_of(y, is_batch, score, k=150, level=0.9, random_state=0, **options)
-            wrong[i] += limits.low[0] > y[is_batch][limits.order[:150]].sum()
-        lows.append(limits.low[0])
-    assert wrong[0] > 0.2 * 150
-    assert wrong[1] <= 0.1 * 150
-    assert np.mean(lows) > 5
-
-
 def test_rows_of_one_group_each_have_limits_near_those_of_rows():
     rng = np.random.default_rng(6)
     y = (rng.random(2000) < 0.5).astype(int)

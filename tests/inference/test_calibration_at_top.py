@@ -49,16 +49,6 @@ def test_limits_are_those_of_k_draws_or_of_the_tied_block():
     assert found.high[0] == pytest.approx(mid + np.hypot(4 * (b - 0.75), 2 * (d - 0.2)) / 6)
 
 
-def test_groups_of_equal_rows_are_worth_one_row_each():
-    y, prob = sample(400)
-    alone = calibration_at_top(y, prob, k=[40, 400])
-    five = [np.repeat(one, 5) for one in (y, prob, np.arange(400))]
-    repeated = calibration_at_top(*five[:2], k=[200, 2000], groups=five[2])
-    np.testing.assert_allclose(repeated.observed, alone.observed)
-    width = alone.high - alone.low
-    np.testing.assert_allclose(repeated.high - repeated.low, width, rtol=0.06)
-
-
 def test_any_order_of_rows_labels_and_lengths():
     y, prob = sample()
     rows = np.random.default_rng(1).permutation(200)
@@ -69,17 +59,6 @@ def test_any_order_of_rows_labels_and_lengths():
     )
     for name in ("k", "predicted", "observed", "low", "high"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12)
-
-
-def test_over_confidence_is_told():
-    rng = np.random.default_rng(1)
-    prob = rng.beta(1, 3, 2000)
-    sure = np.cbrt(prob)
-    y = rng.random(2000) < prob
-    assert calibration_at_top(y, sure, k=100).at(100).low > 0
-    assert 0 in calibration_at_top(y, prob, k=100).at(100)
-    (top,) = calibration_at_top(y, sure, tau=0.05).k
-    assert top == 100
 
 
 def test_one_length_is_an_interval_and_all_are_a_table():

@@ -17,7 +17,6 @@ from sklearn_rank.metrics import (
     Accumulator,
     Exponential,
     LocalAUC,
-    VanDerWaerden,
     Wilcoxon,
     _of_collections,
     _ranges,
@@ -95,9 +94,6 @@ def _plain(value):
 # What takes collections, on one list and on queries.
 LISTS = {
     "metric_interval, wilson": lambda d: metric_interval("auc", d["y"], d["a"]),
-    "metric_interval, auc weights": lambda d: metric_interval(
-        "auc", d["y"], d["a"], sample_weight=d["w"], weights="frequency"
-    ),
     "metric_interval, delong": lambda d: metric_interval(
         "auc", d["y"], d["a"], method="delong", level=0.9
     ),
@@ -112,15 +108,10 @@ LISTS = {
     "metric_interval, rank jump": lambda d: metric_interval(
         LocalAUC(0.7), d["y"], d["a"], conditional=False
     ),
-    "metric_interval, rank unbounded": lambda d: metric_interval(VanDerWaerden(), d["y"], d["a"]),
-    "metric_interval, rank own": lambda d: metric_interval(
-        get_measure(linear_rank_score, phi=np.square), d["y"], d["a"]
-    ),
     "metric_interval, rank dkw": lambda d: metric_interval(
         Wilcoxon(), d["y"], d["a"], method="dkw"
     ),
     "metric_interval, list": lambda d: metric_interval("bedroc@20", d["y"], d["a"]),
-    "metric_interval, auc": lambda d: metric_interval("auc", d["y"], d["a"], method="kl"),
     "metric_interval, gini": lambda d: metric_interval(
         "gini", d["y"], d["a"], sample_weight=d["w"], weights="frequency"
     ),
@@ -135,9 +126,6 @@ LISTS = {
     "roc_band": lambda d: roc_band(d["y"], d["a"]),
     "compare, unpaired": lambda d: compare(
         "auc", {"a": d["y"], "b": d["y"]}, {"a": d["a"], "b": d["b"]}
-    ),
-    "compare, unpaired ranks": lambda d: compare(
-        Exponential(5.0), {"a": d["y"], "b": d["y"]}, {"a": d["a"], "b": d["b"]}
     ),
 }
 QUERIES = {
@@ -194,15 +182,8 @@ ROWS = {
     "metric_interval, resampled": lambda d: metric_interval(
         "pnorm@4", d["y"], d["a"], method="bootstrap"
     ),
-    "metric_interval, groups": lambda d: metric_interval("auc", d["y"], d["a"], groups=d["q"]),
     "metric_interval, groups of queries": lambda d: metric_interval(
         "ndcg", d["y"], d["a"], qid=d["q"], groups=d["q"]
-    ),
-    "metric_interval, partial groups": lambda d: metric_interval(
-        get_measure(partial_auc_score), d["y"], d["a"], groups=d["q"]
-    ),
-    "metric_interval, top groups": lambda d: metric_interval(
-        "precision@top0.05", d["y"], d["a"], groups=d["q"]
     ),
     "calibration_at_top": lambda d: inference.calibration_at_top(d["y"], d["a"]),
     "net_benefit_curve": lambda d: inference.net_benefit_curve(d["y"], d["a"]),

@@ -73,16 +73,6 @@ def test_limits_agree_with_tests_of_several():
         assert alone.pvalue <= found["a - c"].pvalue <= 3 * alone.pvalue + 1e-3
 
 
-def test_two_arrays_and_frames():
-    pandas = pytest.importorskip("pandas")
-    y, scores = rankers()
-    named = compare("auc", y, {name: scores[name] for name in "ab"})
-    assert compare("auc", y, {"a": scores["a"], "b": scores["b"]}) == named
-    frame = pandas.DataFrame({name: scores[name] for name in "ab"})
-    assert compare("auc", y, frame) == named
-    assert compare("auc", y, {"a": frame["a"], "b": frame["b"]}) == named
-
-
 def test_rows_of_their_own():
     zeros, first, _, qid = values()
     _, second, third, other = values(1, n=25)
@@ -110,21 +100,6 @@ def test_other_methods_are_those_of_pairs():
     found = compare("auc", y, scores, baseline="a", method="swap", random_state=0)
     assert found.method == "swaps, Holm"
     assert found.contrasts == ("b - a", "c - a")
-    one = compare(
-        "auc",
-        y,
-        {"a": scores["a"], "b": scores["b"]},
-        method="swap",
-        random_state=0,
-    )
-    two = compare(
-        "auc",
-        y,
-        {"a": scores["a"], "b": scores["b"]},
-        random_state=0,
-        method="swap",
-    )
-    assert (one.pvalue, one.statistic) == (two.pvalue, two.statistic)
     zeros, a, b, qid = values()
     named = {"a": a, "b": b, "c": np.clip(b + 0.05, 0, 1)}
     for method in ("t", "wilcoxon"):

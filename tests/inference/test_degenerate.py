@@ -87,10 +87,3 @@ def test_plain_lists_have_no_certain_values(name):
 )
 def test_numbers_are_printed_without_a_negative_zero(value, sign, text):
     assert fixed(value, sign=sign) == text
-
-
-def test_the_bias_of_the_auc_is_no_negative_zero():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        text = str(metric_interval(Wilcoxon(), Y, rng.normal(size=40)))
-        assert "-0.0000" not in text

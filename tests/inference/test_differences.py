@@ -13,7 +13,6 @@ from sklearn_rank.inference._evidence import (
 )
 from sklearn_rank.metrics import get_measure
 from tests.oracles import differences as oracle
-from tests.oracles import rank_inference
 
 CONTRAST = np.array([1.0, -1.0])
 
@@ -49,17 +48,6 @@ def test_the_standard_error_by_its_definition(measure):
             expected, most = by_definition(influences, contrast)
             assert error == pytest.approx(expected)
             assert 1.0 <= degrees <= max(most, 1.0) * (1.0 + 1e-9)
-
-
-def test_aucs_by_the_placements():
-    y, scores = rankers(np.random.default_rng(1), 25, 35)
-    components = [rank_inference.structural_components(y.tolist(), s.tolist()) for s in scores]
-    expected, degrees = oracle.standard_error_of_aucs(components, [1.0, -1.0])
-    found = compare("auc", y, dict(zip("ab", scores, strict=True)))
-    assert found.difference_errors[0] == pytest.approx(expected)
-    _, of_delong = rank_inference.delong(y.tolist(), *scores.tolist())
-    assert of_delong < expected < 1.02 * of_delong
-    assert degrees < 58.0  # 25 normal positives and 35 normal negatives, at most
 
 
 def test_normal_units_have_students_interval():
@@ -115,24 +103,6 @@ def test_groups_move_together_as_far_as_they_did():
     (apart,), _ = joint_influence(copied).standard_errors(CONTRAST[np.newaxis])
     assert together == pytest.approx(alone, rel=0.1)
     assert apart < 0.6 * together
-
-
-@pytest.mark.slow
-def test_limits_and_pvalues_agree():
-    y, scores = rankers(np.random.default_rng(4), 30, 30, n_rankers=4)
-    named = dict(zip("abcd", scores, strict=True))
-    for measure in ("bedroc@20", "ap"):
-        for alternative, margin in (("non-inferior", 0.2), ("less", None), ("two-sided", None)):
-            asked = {"baseline": "d", "alternative": alternative, "margin": margin}
-            for level in (0.55, 0.8, 0.9, 0.95, 0.99):
-                found = compare(measure, y, named, level=level, random_state=0, **asked)
-                low, high = np.array(found.low), np.array(found.high)
-                excluded = {
-                    "non-inferior": low > -(margin or 0.0),
-                    "less": high < 0.0,
-                    "two-sided": (low > 0.0) | (high < 0.0),
-                }[alternative]
-                np.testing.assert_array_equal(np.array(found.pvalues) <= 1.0 - level, excluded)
 
 
 def test_the_limits_hold_a_difference_beyond_the_range_without_ties():

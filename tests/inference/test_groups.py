@@ -1,7 +1,6 @@
 """Rows that depend on each other within groups: every interval and test that takes them."""
 
 import inspect
-import warnings
 
 import numpy as np
 import pytest
@@ -27,7 +26,6 @@ from sklearn_rank.inference._evidence import (
     measure_influence,
 )
 from sklearn_rank.inference._limits import (
-    flipped_subsets,
     independent_rows,
     kolmogorov_margin,
     mean_of_tail,
@@ -42,7 +40,6 @@ from sklearn_rank.metrics import (
 )
 from tests.oracles import groups as oracle
 from tests.oracles import rank_inference as ranks
-from tests.oracles import resampling
 
 CONTRAST = np.array([1.0, -1.0])
 
@@ -150,25 +147,6 @@ def test_every_function_of_rows_takes_groups():
         assert any(call.split(",")[0] == name for call in CALLS), name
         described = function.__doc__[function.__doc__.index("    groups : ") :]
         assert "independent" in described[:500], name
-
-
-def test_every_flag_refuses_what_is_no_bool():
-    y, (a, b), _ = sample()
-    given = {
-        "metric_interval": ("auc", y, a),
-        "compare": ("auc", y, {"a": a, "b": b}),
-        "net_benefit_curve": (y, expit(a)),
-        "sample_size": ("auc",),
-    }
-    for name in inference.__all__:
-        function = getattr(inference, name)
-        if inspect.isclass(function):
-            continue
-        for flag, parameter in inspect.signature(function).parameters.items():
-            if isinstance(parameter.default, bool):
-                for wrong in ("False", "True", 0, 1, None):
-                    with pytest.raises(TypeError, match=f"{flag}={wrong!r} must be True or False"):
-                        function(*given[name], **{flag: wrong})
 
 
 @every_call
@@ -371,19 +349,6 @@ def test_the_interval_of_exchanges_holds_what_they_do_not_reject():
             assert (test.pvalue > 0.1 * (1 + 1e-9)) == inside
 
 
-def test_drawn_exchanges_are_near_listed_ones():
-    rng = np.random.default_rng(6)
-    sizes = rng.integers(1, 5, 12).astype(float)
-    values = rng.normal(size=12) + 0.3
-    listed = flipped_subsets(values, 5000, rng, sizes)
-    drawn = flipped_subsets(values, 4000, rng, sizes)
-    assert listed.exact
-    assert not drawn.exact
-    assert drawn.pvalue("greater") == pytest.approx(listed.pvalue("greater"), abs=0.03)
-    np.testing.assert_allclose(drawn.limits(0.9), listed.limits(0.9), atol=0.1)
-    assert set(drawn.counts) <= set(np.r_[0.0, listed.counts])
-
-
 def test_bootstrap_draws_groups():
     values, groups = np.array([0.0, 1.0, 5.0, 2.0]), np.array([0, 0, 1, 2])
     found = Groups(groups, 3)
@@ -393,16 +358,6 @@ def test_bootstrap_draws_groups():
     seen, frequency = np.unique(np.round(drawn, 9), return_counts=True)
     np.testing.assert_array_equal(seen, expected)
     np.testing.assert_allclose(frequency / 40_000, counts / 27, atol=0.01)
-
-
-def test_bca_of_single_queries_is_that_without_groups():
-    y, (a, _), _ = sample(9)
-    options = {"qid": np.arange(len(y)), "method": "bca", "random_state": 0}
-    expected = metric_interval(FIRST, y, a, **options)
-    found = metric_interval(FIRST, y, a, groups=np.arange(len(y)), **options)
-    assert found.low == pytest.approx(expected.low)
-    assert found.high == pytest.approx(expected.high)
-    assert resampling.bca_levels([0.0, 1.0, 3.0], 0.9)[0] > 0
 
 
 def test_rows_in_any_order_and_queries_in_two_dimensions():
@@ -531,21 +486,6 @@ def test_refusals_of_pairs(groups, message):
         two_sample_rank_test([4, 6, 5], [2, 2, 2], groups=groups, method="normal")
 
 
-def test_ids_of_any_kind():
-    pandas = pytest.importorskip("pandas")
-    y, (a, b), groups = sample(16)
-    expected = compare("auc", y, {"a": a, "b": b}, groups=groups)
-    pair = two_sample_rank_test(*split(y, a), groups=split(y, groups))
-    texts = np.array([f"user {i}" for i in range(12)])[groups]
-    for ids in (texts, texts.astype(object), pandas.Series(texts).astype("category")):
-        assert compare("auc", y, {"a": a, "b": b}, groups=ids).pvalue == pytest.approx(
-            expected.pvalue
-        )
-        halves = (ids[y == 1], ids[y == 0])
-        found = two_sample_rank_test(*split(y, a), groups=halves)
-        assert found.pvalue == pytest.approx(pair.pvalue, rel=1e-12)
-
-
 def test_ids_of_both_samples_are_of_one_type():
     with pytest.raises(ValueError, match="groups mixes ids of different types"):
         two_sample_rank_test([1, 5, 3], [4, 2, 6], groups=(["a", "b", "c"], [1, 2, 3]))
@@ -573,54 +513,3 @@ def test_independent_rows_of_groups():
     assert independent_rows(np.array([4.0, 4.0, 4.0])) == 3
     assert independent_rows(np.array([1.0, 0.0, 5.0, 4.0])) == 2
     assert check_groups(None, 3) is None
-
-
-@pytest.mark.slow
-def test_bands_hold_rows_that_are_all_the_same():
-    rng = np.random.default_rng(0)
-    missed = {"band": 0, "dkw": 0}
-    for _ in range(400):
-        once = rng.random(24)
-        y = np.repeat(np.arange(24) < 10, 6)
-        groups, score = np.repeat(np.arange(24), 6), np.repeat(once, 6)
-        band = roc_band(y, score, groups=groups)
-        for in_class, margin in ((y, band.tpr_margin), (~y, band.fpr_margin)):
-            missed["band"] += stats.ks_1samp(score[in_class], stats.uniform.cdf).statistic > margin
-        missed["dkw"] += 0.5 not in metric_interval(
-            Wilcoxon(), y, score, method="dkw", groups=groups
-        )
-    assert missed["band"] < 400 * 0.05 + 15
-    assert missed["dkw"] < 400 * 0.05
-
-
-def test_methods_for_independent_rows_refuse_groups():
-    y, (a, _), groups = sample(13)
-    with pytest.raises(ValueError, match="'bootstrap' needs independent items"):
-        metric_interval(Wilcoxon(), y, a, method="bootstrap", groups=groups)
-    with pytest.raises(ValueError, match="'exact' needs independent items"):
-        metric_interval("precision@top0.05", y, a, method="exact", groups=groups)
-
-
-# ------------------------------------------------------------------------------------------- level
-
-
-def test_level_of_dependent_rows():
-    """A test that takes rows for independent rejects in a third of these samples."""
-    rng = np.random.default_rng(14)
-    rejected = np.zeros(2)
-    for _ in range(200):
-        groups = np.repeat(np.arange(25), 8)
-        y = np.repeat(np.arange(25) < 10, 8)
-        a, b = (y + rng.normal(size=25)[groups] + rng.normal(size=200) for _ in range(2))
-        rejected[0] += compare("auc", y, {"a": a, "b": b}).pvalue <= 0.05
-        rejected[1] += compare("auc", y, {"a": a, "b": b}, groups=groups).pvalue <= 0.05
-    assert rejected[0] > 50
-    assert rejected[1] <= 10 + 3 * 3.1
-
-
-def test_no_warning_in_any_of_them():
-    y, (a, b), groups = sample(15)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for call in CALLS.values():
-            call(y, a, b, groups)

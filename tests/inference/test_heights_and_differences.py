@@ -45,22 +45,6 @@ def test_the_height_covers_and_never_claims_certainty():
     assert perfect.standard_error is None
 
 
-def test_weights_are_rows_and_groups_widen_the_height():
-    y, score = drawn(np.random.default_rng(1), 10, 30)
-    repeated = metric_interval("negative_height_loss@2", np.tile(y, 3), np.tile(score, 3))
-    weighted = metric_interval(
-        "negative_height_loss@2", y, score, sample_weight=np.full(len(y), 3), weights="frequency"
-    )
-    np.testing.assert_allclose(
-        [weighted.low, weighted.high], [repeated.low, repeated.high], rtol=1e-12
-    )
-    groups = np.tile(np.arange(len(y)), 3)
-    grouped = metric_interval(
-        "negative_height_loss@2", np.tile(y, 3), np.tile(score, 3), groups=groups
-    )
-    assert grouped.width > 1.3 * repeated.width
-
-
 def test_the_norm_of_the_highest_negative_alone_is_refused():
     y, score = drawn(np.random.default_rng(2))
     with pytest.raises(ValueError, match="no influence function"):
@@ -86,12 +70,3 @@ def test_the_largest_difference_covers(shift, step):
     target = np.max(norm.sf(edges - shift) - norm.sf(edges))
     found = [metric_interval("ks", *drawn(rng, 10, 60, shift, step), level=0.8) for _ in range(60)]
     assert np.mean([target in one for one in found]) >= 0.8
-
-
-def test_groups_widen_the_largest_difference():
-    y, score = drawn(np.random.default_rng(5))
-    alone = metric_interval("ks", y, score)
-    grouped = metric_interval("ks", y, score, groups=np.arange(len(y)) // 4)
-    assert grouped.width > alone.width
-    with pytest.raises(ValueError, match="pass 'dkw'"):
-        metric_interval("ks", y, score, method="bootstrap")

@@ -81,16 +81,6 @@ def test_random_labels_add_the_variance_of_their_share():
     assert auc.label_variance() == 0.0
 
 
-@pytest.mark.parametrize("limits", [(1.0, 0.0), (0.3, 0.0), (0.6, 0.5)])
-def test_partial_area_stays_within_its_range(limits):
-    positive = np.repeat([True, False], [7, 12])
-    perfect = partial_auc_influence_of(positive, positive * 1.0, *limits)
-    reversed_ = partial_auc_influence_of(positive, ~positive * 1.0, *limits)
-    assert perfect.range == pytest.approx((0.0, limits[0] * (1 - limits[1])))
-    assert perfect.estimate == pytest.approx(perfect.range[1])
-    assert reversed_.estimate == pytest.approx(0.0)
-
-
 def test_unknown_ends_are_those_that_were_seen():
     values, positive = np.array([0.2, 0.9, 0.5, -0.3, 0.1]), np.array([1, 1, 1, 0, 0]) == 1
     found = ClassInfluence(0.5, values, positive, range=(0.0, 1.0))

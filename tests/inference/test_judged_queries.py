@@ -9,6 +9,9 @@ from sklearn_rank.metrics import get_measure
 from tests.metrics.test_labels_in_part import NAMES
 from tests.oracles import judged_queries as oracle
 
+# One of each kind; all are slow.
+QUICK = ["ap", "auc", "recall@5", "ndcg@7"]
+
 
 def queries(rng, n_queries, n, deviation=1.0):
     """Labels, scores of a champion and of a challenger; queries differ in their positives."""
@@ -28,7 +31,10 @@ def judged(rng, y, champion, qid, k, probability):
     return np.where(rng.random(len(y)) < inclusion, y, np.nan), LabelDesign(inclusion)
 
 
-@pytest.mark.parametrize("name", NAMES.split())
+@pytest.mark.parametrize(
+    "name",
+    [*QUICK, *(pytest.param(x, marks=pytest.mark.slow) for x in NAMES.split() if x not in QUICK)],
+)
 def test_the_expected_value_is_the_mean_over_all_labels(name):
     rng, measure = np.random.default_rng(0), get_measure(name)
     score, q = np.round(rng.normal(size=7), 0), rng.random((3, 7))

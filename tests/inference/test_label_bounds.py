@@ -10,6 +10,9 @@ from tests.oracles import label_bounds as oracle
 
 CONTRASTS = ((1, -1, 0), (1, 0, -1), (0, 1, -1))  # All pairs
 
+# One of each kind; all are slow.
+QUICK = ["ap", "auc", "recall@5", "ndcg@7"]
+
 
 def reviewed_list(seed, most_below=None):
     """A list of which the first rows of a champion have labels, with ties, and three rankers."""
@@ -23,7 +26,10 @@ def reviewed_list(seed, most_below=None):
     return y, dict(zip("abc", scores, strict=True)), design
 
 
-@pytest.mark.parametrize("name", NAMES.split())
+@pytest.mark.parametrize(
+    "name",
+    [*QUICK, *(pytest.param(x, marks=pytest.mark.slow) for x in NAMES.split() if x not in QUICK)],
+)
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in (1, 2, 3))]
 )

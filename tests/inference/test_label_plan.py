@@ -78,6 +78,7 @@ def test_a_budget_that_suffices_for_the_precision_makes_it_exact():
     assert interval.estimate == pytest.approx(y[np.argsort(-challenger)[:60]].mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["precision@60", "recall@60", "auc"])
 @pytest.mark.parametrize("two_batches", [False, True])
 def test_intervals_of_planned_samples_cover(measure, two_batches):

@@ -8,7 +8,6 @@ from sklearn_rank.inference import (
     Interval,
     metric_interval,
 )
-from sklearn_rank.inference._limits import wilson_limits
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -43,20 +42,6 @@ def random_list(rng, n, levels):
     return y_true, rng.integers(0, levels, n)
 
 
-# ------------------------------------------------------------------------------------- proportions
-
-
-def test_wilson_limits_solve_their_equation():
-    for place in (0.0, 0.2, 0.5, 1.0):
-        low, high = wilson_limits(place, 17.0, 0.9)
-        for x in (low, high):
-            if 0 < x < 1:
-                z = (place - x) / np.sqrt(x * (1 - x) / 17.0)
-                assert abs(z) == pytest.approx(norm.ppf(0.95))
-    assert wilson_limits(0.0, 17.0, 0.9)[0] == 0.0
-    assert wilson_limits(1.0, 17.0, 0.9)[1] == 1.0
-
-
 # ------------------------------------------------------------------------------------ by influence
 
 
@@ -83,19 +68,6 @@ def test_the_estimate_is_the_score_and_the_width_the_influence(phi, conditional)
         assert (found.low + found.high) / 2 == pytest.approx(
             found.estimate - found.bias, abs=error / 5
         )
-
-
-def test_perfect_order():
-    # About the rule of three for the smaller effective number, and no bias at either end.
-    y_true, y_score = [1] * 20 + [0] * 20, np.arange(40)[::-1]
-    found = rank_interval(y_true, y_score, normalize="minmax")
-    assert (found.estimate, found.high, found.bias) == (1.0, 1.0, 0.0)
-    assert 0.75 < found.low < 0.9
-    for phi in PHIS:
-        found = rank_interval(y_true, y_score, phi=phi, normalize="minmax")
-        assert found.high == 1.0
-        assert found.bias == pytest.approx(0.0, abs=1e-12)
-        assert 0.6 < found.low < 0.95
 
 
 def test_the_auc_has_no_bias():
@@ -158,26 +130,9 @@ def test_never_of_zero_width_never_outside(method, phi, conditional):
             )
             assert np.isfinite([found.low, found.high, found.estimate]).all()
             assert found.width > 1e-3
+            assert found.low <= found.estimate <= found.high
             if normalize == "minmax":
                 assert 0 <= found.low < found.high <= 1
-
-
-def test_a_higher_level_is_wider():
-    rng = np.random.default_rng(1)
-    y_true, y_score = random_list(rng, 50, 20)
-    for method in ("influence", "dkw", "bootstrap"):
-        narrow, wide = (
-            rank_interval(
-                *(y_true, y_score),
-                method=method,
-                level=level,
-                n_resamples=499,
-                random_state=0,
-                normalize="mean",
-            )
-            for level in (0.8, 0.99)
-        )
-        assert wide.low < narrow.low < narrow.high < wide.high
 
 
 # ------------------------------------------------------------------------------- distribution free
@@ -198,19 +153,6 @@ def test_dkw_by_its_definition():
         lower = np.mean(np.maximum((rank - 1) / n - eps, 0) ** 2)
         assert found.high == pytest.approx(oracle.kl_limit(upper, k, 0.0125, True), abs=1e-9)
         assert found.low == pytest.approx(oracle.kl_limit(lower, k, 0.0125, False), abs=1e-9)
-
-
-def test_dkw_needs_no_lipschitz_constant():
-    # 4,000 items: about .2 wide for a peaked phi and for the local AUC, where the bound by the
-    # Lipschitz constant is .66 and vacuous.
-    rng = np.random.default_rng(3)
-    y_true = (np.arange(4000) < 1000).astype(int)
-    y_score = rng.normal(size=4000) + 1.5 * y_true
-    for phi in (Exponential(20.0), LocalAUC(0.8)):
-        found = rank_interval(
-            y_true, y_score, phi=phi, method="dkw", conditional=False, normalize="mean"
-        )
-        assert 0.05 < found.width < 0.25
 
 
 # -------------------------------------------------------------------------------------- resampling
@@ -240,24 +182,6 @@ def test_bootstrap_is_near_the_influence(phi):
             assert other.standard_error == pytest.approx(one.standard_error, rel=0.12)
 
 
-def test_bootstrap_is_reproducible():
-    y_true, y_score = random_list(np.random.default_rng(5), 60, 9)
-    one, again, other = (
-        rank_interval(
-            y_true,
-            y_score,
-            phi=TopDCG(5),
-            method="bootstrap",
-            n_resamples=99,
-            random_state=state,
-            normalize="mean",
-        )
-        for state in (0, 0, 1)
-    )
-    assert one == again != other
-    assert one.target.startswith("expected ")
-
-
 # -------------------------------------------------------------------------- parts of the ROC curve
 
 
@@ -282,20 +206,6 @@ def test_partial_auc_interval_has_the_scale_of_the_score(limits):
             area = partial_auc_score(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr)
             share = (raw.high - area) / raw.width
             assert (found.high - value) / found.width == pytest.approx(share)
-
-
-def test_partial_auc_interval_at_the_edges():
-    for y_true, y_score in (
-        ([1, 0], [2, 1]),
-        ([1, 0], [1, 2]),
-        ([1] * 9 + [0] * 9, np.arange(18)[::-1]),
-        ([1] * 9 + [0] * 9, np.arange(18)),
-        ([1] * 9 + [0] * 9, np.zeros(18)),
-    ):
-        for limits in ({}, {"max_fpr": 0.2}, {"max_fpr": 0.2, "min_tpr": 0.8}):
-            found = area_interval(y_true, y_score, scale="normalized", **limits)
-            assert 0 <= found.low < found.high <= 1
-            assert found.width > 0.05
 
 
 # ---------------------------------------------------------------------------- precision at the top
@@ -430,72 +340,6 @@ def test_coverage_by_influence(phi, conditional):
             covered += target in rank_interval(
                 y_true, y_score, phi=phi, conditional=conditional, normalize="mean"
             )
-        assert 0.91 <= covered / 250 <= 0.997
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("conditional", [True, False])
-@pytest.mark.parametrize("phi", [Power(3), Exponential(20.0), LocalAUC(0.8)], ids=shown)
-def test_dkw_is_violated_at_most_delta(phi, conditional):
-    rng = np.random.default_rng(10)
-    for n_pos, n_neg, shift in SETTINGS:
-        n = n_pos + n_neg
-        target, missed = functional(phi, n_pos / n, shift), 0
-        for _ in range(150):
-            k = n_pos if conditional else int(np.clip(rng.binomial(n, n_pos / n), 1, n - 1))
-            y_true = np.arange(n) < k
-            y_score = rng.normal(size=n) + shift * y_true
-            missed += target not in rank_interval(
-                y_true,
-                y_score,
-                phi=phi,
-                conditional=conditional,
-                method="dkw",
-                level=0.8,
-                normalize="mean",
-            )
-        assert missed / 150 <= 0.2
-
-
-@pytest.mark.slow
-def test_coverage_of_the_bootstrap_for_dcg():
-    rng = np.random.default_rng(11)
-
-    def draw():
-        positive = np.arange(300) < 60
-        return positive, rng.normal(size=300) + 1.2 * positive
-
-    target = np.mean(
-        [linear_rank_score(*draw(), phi=TopDCG(20), normalize="mean") for _ in range(3000)]
-    )
-    covered = sum(
-        target
-        in rank_interval(
-            *draw(),
-            phi=TopDCG(20),
-            method="bootstrap",
-            n_resamples=199,
-            random_state=rng,
-            normalize="mean",
-        )
-        for _ in range(120)
-    )
-    assert covered / 120 >= 0.9
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("limits", [(0.2, 0.0), (0.5, 0.5), (1.0, 0.0)])
-def test_coverage_of_the_partial_auc(limits):
-    rng = np.random.default_rng(12)
-    max_fpr, min_tpr = limits
-    for n_pos, n_neg, shift in SETTINGS:
-        fpr = np.linspace(0, max_fpr, 100_001)
-        height = np.maximum(norm.sf(norm.isf(np.clip(fpr, 1e-15, 1 - 1e-15)) - shift) - min_tpr, 0)
-        target, covered = np.trapezoid(height, fpr), 0
-        for _ in range(250):
-            y_true = np.arange(n_pos + n_neg) < n_pos
-            y_score = rng.normal(size=len(y_true)) + shift * y_true
-            covered += target in area_interval(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr)
         assert 0.91 <= covered / 250 <= 0.997
 
 

@@ -49,24 +49,6 @@ def test_measures_that_are_others_in_another_unit():
     assert numbers(ratio) == pytest.approx([unit * x for x in numbers(mean)])
 
 
-@pytest.mark.parametrize("measure", ["auc", "gini", "bedroc@5", "partial_auc@fpr0.3", "lift@0.3"])
-def test_weights_are_repetitions(measure):
-    rng = np.random.default_rng(0)
-    y, score = rng.integers(0, 2, 60), rng.integers(0, 30, 60)
-    weight, groups = rng.integers(0, 3, 60), rng.integers(0, 9, 60)
-    twice = np.repeat(np.arange(60), weight)
-    said = {"sample_weight": weight, "weights": "frequency"}
-    found = metric_interval(measure, y, score, **said)
-    assert numbers(found) == pytest.approx(
-        numbers(metric_interval(measure, y[twice], score[twice]))
-    )
-    found = metric_interval(measure, y, score, **said, groups=groups)
-    expected = metric_interval(measure, y[twice], score[twice], groups=groups[twice])
-    assert numbers(found) == pytest.approx(numbers(expected))
-    with pytest.raises(ValueError, match=r"sample_weight is 0\.5 at row.*pass whole numbers"):
-        metric_interval(measure, y, score, sample_weight=weight / 2, weights="frequency")
-
-
 def test_an_influence_of_ones_own():
     measure = make_measure(mean_of_positives, per_query=False, influence=moved)
     found = metric_interval(measure, *LIST)

@@ -86,18 +86,6 @@ def many(seed=2):
 
 
 @grouped
-def test_tests_of_many(with_groups):
-    y, systems, flat, scores, rows, groups = many()
-    groups = groups if with_groups else None
-    options = {"random_state": 0}
-    found = compare("tau_b", y, systems, **said_of(groups), **options, method="randomization")
-    by_id = compare(
-        "tau_b", flat, scores, qid=rows, **said_of(groups, rows), **options, method="randomization"
-    )
-    assert found == by_id
-
-
-@grouped
 def test_comparisons(with_groups):
     y, systems, flat, scores, rows, groups = many()
     groups = groups if with_groups else None

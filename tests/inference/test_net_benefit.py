@@ -117,39 +117,6 @@ def test_any_order_of_rows_labels_and_thresholds(how):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12)
 
 
-@every_way
-def test_groups_of_equal_rows_are_worth_one_row_each(how):
-    y, prob = sample(400)
-    alone = net_benefit_curve(y, prob, thresholds=[0.05, 0.2, 0.4], **how)
-    groups = np.arange(400)
-    single = net_benefit_curve(y, prob, thresholds=[0.05, 0.2, 0.4], groups=groups, **how)
-    width = alone.high - alone.low
-    np.testing.assert_allclose(single.high - single.low, width, rtol=0.05)
-    five = [np.repeat(one, 5) for one in (y, prob, groups)]
-    repeated = net_benefit_curve(*five[:2], thresholds=[0.05, 0.2, 0.4], groups=five[2], **how)
-    np.testing.assert_allclose(repeated.high - repeated.low, width, rtol=0.05)
-    np.testing.assert_allclose(repeated.net_benefit, alone.net_benefit, rtol=1e-9)
-
-
-def test_limits_join_those_of_the_shares():
-    y = np.repeat([1, 1, 0, 0], [12, 8, 6, 74])
-    prob = np.repeat([0.6, 0.1, 0.7, 0.2], [12, 8, 6, 74])
-    # At 1/2 a false positive costs a true one; the shares are of the same 100 items.
-    (curve,) = [net_benefit_curve(y, prob, thresholds=0.5)]
-    (a, b), (c, d) = (safe_limits(x, 100, 0.95) for x in (0.12, 0.06))
-    r = np.sqrt(0.12 * 0.06 / (0.88 * 0.94))
-    below, above = (0.12 - a, d - 0.06), (b - 0.12, 0.06 - c)
-    joined = [np.sqrt(s**2 + t**2 + 2 * r * s * t) for s, t in (below, above)]
-    np.testing.assert_allclose(curve.low[0], 0.06 - joined[0], rtol=1e-12)
-    np.testing.assert_allclose(curve.high[0], 0.06 + joined[1], rtol=1e-12)
-    # Rates of the classes are independent.
-    curve = net_benefit_curve(y, prob, thresholds=0.5, prevalence=0.4)
-    (a, b), (c, d) = safe_limits(0.6, 20, 0.95), safe_limits(0.075, 80, 0.95)
-    low = 0.24 - 0.045 - np.hypot(0.4 * (0.6 - a), 0.6 * (d - 0.075))
-    high = 0.24 - 0.045 + np.hypot(0.4 * (b - 0.6), 0.6 * (0.075 - c))
-    np.testing.assert_allclose([curve.low[0], curve.high[0]], [low, high], rtol=1e-12)
-
-
 def test_nothing_found_is_not_certain():
     y = np.repeat([1, 0], [5, 95])
     curve = net_benefit_curve(y, np.full(100, 0.2), thresholds=[0.0, 0.5])

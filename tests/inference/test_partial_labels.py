@@ -86,22 +86,6 @@ def test_intervals_cover_the_value_with_all_labels(n_pos, audit):
     assert min(n_covered.values()) >= 33, n_covered
 
 
-def test_the_challenger_is_found_where_missing_labels_as_zeros_reverse_the_decision():
-    y, champion, challenger = population(n_pos=300)
-    conclusions, reversed_ = [], 0
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        labels, design = reviewed(y, champion, 100, 400, rng)
-        scores = {"champion": champion, "challenger": challenger}
-        found = compare("precision@100", labels, scores, design=design)
-        conclusions.extend(found.conclusions)
-        as_zero = np.nan_to_num(labels).astype(int)
-        reversed_ += compare("precision@100", as_zero, scores).estimate > 0
-    assert set(conclusions) == {"challenger better", "no difference shown"}
-    assert conclusions.count("challenger better") >= 10
-    assert reversed_ >= 15
-
-
 def test_a_good_proxy_narrows_and_a_useless_one_does_not_widen():
     y, champion, _ = population(4000, 600)
     rng = np.random.default_rng(3)
@@ -117,18 +101,6 @@ def test_a_good_proxy_narrows_and_a_useless_one_does_not_widen():
     none, good, useless = (np.mean(width) for width in widths.values())
     assert good < 0.55 * none
     assert useless < 1.02 * none
-
-
-def test_tests_agree_with_intervals_and_contrasts_are_adjusted():
-    y, champion, challenger = population()
-    labels, design = reviewed(y, champion, 100, 200, np.random.default_rng(4))
-    rng = np.random.default_rng(5)
-    scores = {"a": champion, "b": challenger, "c": rng.normal(size=len(y))}
-    found = compare("recall@100", labels, scores, design=design)
-    for pvalue, low, high in zip(found.pvalues, found.low, found.high, strict=True):
-        assert (pvalue < 0.05) == (low > 0 or high < 0)
-    alone = compare("recall@100", labels, {"a": champion, "b": challenger}, design=design)
-    assert found["a - b"].interval.width > alone.interval.width
 
 
 def test_rows_in_any_order_and_labels_of_any_kind():
@@ -366,11 +338,10 @@ def test_weights_let_the_labelled_rows_stand_for_all():
 @pytest.mark.parametrize(
     "name",
     [
-        "auc",
         "recall@500",
         *(
             pytest.param(x, marks=pytest.mark.slow)
-            for x in ("ndcg@500", "bedroc@20", "tpr@fpr0.1")
+            for x in ("auc", "ndcg@500", "bedroc@20", "tpr@fpr0.1")
         ),
     ],
 )

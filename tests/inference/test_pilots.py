@@ -148,21 +148,6 @@ def test_a_measure_that_depends_on_the_share_sees_rows_repeated():
     assert variance == pytest.approx(exact, rel=1e-6)
 
 
-@pytest.mark.parametrize("measure", ["auc", "precision@top0.2"])
-def test_order_and_kind_of_rows_do_not_matter(measure):
-    y, scores, rng = items()
-    order = rng.permutation(len(y))
-    words = np.where(y == 1, "yes", "no")[order]
-    first = sample_size(measure, width=0.1, pilot=(y, scores["a"]))
-    found = sample_size(
-        measure,
-        width=0.1,
-        pilot=(words[:, np.newaxis].ravel().tolist(), scores["a"][order]),
-        pos_label="yes",
-    )
-    assert found.n == first.n
-
-
 # --------------------------------------------------------------------------- how well it is known
 
 

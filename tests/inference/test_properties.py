@@ -84,33 +84,6 @@ def limits(found):
 
 
 @every_interval
-def test_increasing_maps_of_the_scores_change_nothing(name):
-    for y, score in lists():
-        found = limits(INTERVALS[name](y, score))
-        for mapped in (3 * score - 7, np.exp(score / score.max()) if score.any() else score):
-            if len(np.unique(mapped)) == len(np.unique(score)):
-                np.testing.assert_allclose(limits(INTERVALS[name](y, mapped)), found, atol=1e-12)
-
-
-@every_interval
-def test_rows_in_any_order(name):
-    rng = np.random.default_rng(1)
-    for y, score in lists():
-        order = rng.permutation(len(y))
-        found = limits(INTERVALS[name](y[order], score[order]))
-        np.testing.assert_allclose(found, limits(INTERVALS[name](y, score)), atol=1e-12)
-
-
-@every_interval
-def test_names_of_the_classes_do_not_matter(name):
-    for y, score in lists():
-        expected = INTERVALS[name](y, score)
-        assert INTERVALS[name](2 * y - 1, score) == expected
-        words = np.where(y == 1, "ham", "spam")
-        assert INTERVALS[name](words, score, pos_label="ham") == expected
-
-
-@every_interval
 def test_the_interval_has_width_and_stays_in_the_range(name):
     for y, score in lists():
         found = INTERVALS[name](y, score)
@@ -118,19 +91,6 @@ def test_the_interval_has_width_and_stays_in_the_range(name):
         if name != "exponential, mean":
             assert found.low >= 0.0
             assert found.high <= 1.0
-
-
-@every_interval
-def test_a_higher_level_holds_the_lower_one(name):
-    grown = []
-    for y, score in lists():
-        found = [INTERVALS[name](y, score, level=level) for level in (0.5, 0.8, 0.95, 0.995)]
-        assert np.all(np.diff([one.low for one in found]) <= 1e-12)
-        assert np.all(np.diff([one.high for one in found]) >= -1e-12)
-        assert len({one.estimate for one in found}) == 1
-        grown.append(found[-1].width - found[0].width)
-    # Some distribution-free ones are the whole range at any level.
-    assert max(grown) > 0.05
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
@@ -141,28 +101,6 @@ def test_classes_turned_round(name):
         tolerance = 1e-12 + SYMMETRIC[name] / min(y.sum(), (1 - y).sum())
         assert turned.low == pytest.approx(1 - found.high, abs=tolerance)
         assert turned.high == pytest.approx(1 - found.low, abs=tolerance)
-
-
-@pytest.mark.parametrize("name", ["auc", "wilcoxon", "exponential", "local", "partial"])
-def test_constant_scores_are_in_the_middle_of_their_interval(name):
-    y = np.repeat([1, 0], 30)
-    found = INTERVALS[name](y, np.ones(60))
-    assert found.low < found.estimate < found.high
-    perfect = INTERVALS[name](y, np.arange(60)[::-1])
-    assert perfect.low > found.estimate
-    assert perfect.high == pytest.approx(1.0, abs=1e-12)
-
-
-@every_interval
-def test_four_times_the_items_halve_the_interval(name):
-    rng = np.random.default_rng(2)
-    widths = []
-    for n in (200, 800):
-        y = (np.arange(n) < n // 3).astype(int)
-        widths.append(
-            np.mean([INTERVALS[name](y, rng.normal(size=n) + y).width for _ in range(8)])
-        )
-    assert widths[0] / widths[1] == pytest.approx(2.0, rel=0.25)
 
 
 # ----------------------------------------------------------------------------------------- tests
@@ -210,17 +148,6 @@ def test_scorers_turned_round(measure):
 
 
 @every_measure
-def test_the_interval_holds_0_where_the_test_does_not_reject(measure):
-    for y, a, b in pairs(n_pairs=20):
-        for level in (0.5, 0.8, 0.95):
-            for found in (
-                compare(measure, y, {"a": a, "b": b}, level=level),
-                compare(measure, {"a": y, "b": y}, {"a": a, "b": b}, level=level),
-            ):
-                assert (0.0 in found.interval) == (found.pvalue > 1 - level)
-
-
-@every_measure
 def test_the_edge_of_the_interval_has_the_pvalue_of_its_level(measure):
     for y, a, b in pairs():
         pvalue = compare(measure, y, {"a": a, "b": b}).pvalue
@@ -238,17 +165,6 @@ def test_equal_scorers_have_difference_0_and_p_1(measure):
             assert found.interval.low == -found.interval.high < 0.0
 
 
-@every_measure
-def test_the_same_items_say_more_than_different_ones(measure):
-    for y, a, b in pairs():
-        paired, unpaired = (
-            compare(measure, y, {"a": a, "b": b}),
-            compare(measure, {"a": y, "b": y}, {"a": a, "b": b}),
-        )
-        assert paired.estimate == pytest.approx(unpaired.estimate)
-        assert paired.interval.width < unpaired.interval.width
-
-
 @pytest.mark.parametrize("levels", [4, 10**6])
 def test_samples_turned_round(levels):
     for method in ("exact", "permutation", "normal"):
@@ -261,17 +177,6 @@ def test_samples_turned_round(levels):
         )
         # Wilcoxon's scores are symmetric; random choices are others for the other sample.
         assert less == pytest.approx(greater, abs=0.03 if method == "permutation" else 1e-12)
-
-
-def test_normal_permutation_and_exact_pvalues_are_near_each_other():
-    rng = np.random.default_rng(5)
-    first, second = rng.normal(size=20) + 0.5, rng.normal(size=20)
-    exact, permutation, normal = (
-        two_sample_rank_test(first, second, method=method, random_state=0).pvalue
-        for method in ("exact", "permutation", "normal")
-    )
-    assert permutation == pytest.approx(exact, abs=0.02)
-    assert normal == pytest.approx(exact, abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -296,22 +201,3 @@ def test_the_band_holds_the_empirical_curve_and_the_interval_of_no_level_is_wide
         wider = roc_band(y, score, level=0.99)
         assert wider.tpr_margin > band.tpr_margin
         assert wider.fpr_margin > band.fpr_margin
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        rank_interval("wilcoxon", normalize="mean"),
-        partial(max_fpr=0.4),
-        at_top("influence"),
-        roc_band,
-        lambda y, s: compare("auc", y, {"a": s, "b": s}),
-    ],
-)
-def test_one_list_with_both_classes(function):
-    with pytest.raises(ValueError, match="y_true holds items of one class only, with no positive"):
-        function([0, 0, 0], [1, 2, 3])
-    with pytest.raises(ValueError, match="y_score is NaN at row 1"):
-        function([0, 1, 0], [1, np.nan, 2])
-    with pytest.raises(ValueError, match="y_true has 3 classes"):
-        function([0, 1, 2], [1, 2, 3])

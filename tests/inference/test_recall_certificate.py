@@ -74,22 +74,6 @@ def test_labels_until_the_certificate(n_rest, review, recall):
         assert np.mean(labels) < 1.2 * alone
 
 
-def test_wrong_in_long_lists():
-    """The worst numbers of positives, 2,000 orders of each."""
-    n_rest, review, recall = 5000, 1000, 0.9
-    boundary = stopping_boundary(n_rest, review, recall, 0.05)
-    rng = np.random.default_rng(0)
-    shares = []
-    for n_pos in (112, 121, 130, 200):
-        fewest = int(np.ceil(recall * (review + n_pos) - 1e-9)) - review
-        wrong = 0
-        for _ in range(2000):
-            places = np.sort(rng.choice(n_rest, n_pos, replace=False)) + 1
-            wrong += bool((places[:fewest] > boundary[:fewest]).any())
-        shares.append(wrong / 2000)
-    assert 0.035 < max(shares) < 0.0625  # two and a half standard errors
-
-
 def test_what_is_found():
     found = at_look(1000, 50, 400, 1, recall=0.9)
     assert (found.n_found, found.n_sampled, found.n_rest) == (51, 400, 1000)

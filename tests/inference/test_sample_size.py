@@ -39,13 +39,6 @@ def test_smallest_that_suffices(prevalence, width, level):
     assert auc_plan(prevalence, n=plan.n - 1, **given).width > width
 
 
-@pytest.mark.parametrize("prevalence", [0.5, 0.1, 0.97])
-def test_accuracy_rises_with_n(prevalence):
-    widths = [auc_plan(prevalence, n=n, level=0.9, expected=0.9).width for n in range(4, 60, 3)]
-    assert np.all(np.diff(widths) <= 1e-12)
-    assert max(widths) <= 1
-
-
 def test_intervals_have_the_planned_width():
     rng = np.random.default_rng(0)
     plan = auc_plan(0.2, width=0.08, expected=0.85)

@@ -102,26 +102,6 @@ def test_nothing_is_guessed(call):
         call(sample_weight=np.full(len(Y), 1.5), weights="frequency")
 
 
-@pytest.mark.parametrize("grouped", [False, True])
-def test_compare_with_frequencies_is_that_of_repeated_rows(grouped):
-    for measure in ("auc", "precision@top0.1", "ap", "bedroc@20"):
-        rng = np.random.default_rng(1)
-        y, a, b = rng.integers(0, 2, 80), rng.normal(size=80), rng.normal(size=80)
-        weight, groups = rng.integers(0, 4, 80), rng.integers(0, 20, 80)
-        rows = np.repeat(np.arange(80), weight)
-        more = {"groups": groups} if grouped else {}
-        found = compare(
-            measure, y, {"a": a, "b": b}, sample_weight=weight, weights="frequency", **more
-        )
-        more = {"groups": groups[rows]} if grouped else {}
-        same = compare(measure, y[rows], {"a": a[rows], "b": b[rows]}, **more)
-        np.testing.assert_allclose(
-            [*found.values, *found.low, *found.high, *found.pvalues],
-            [*same.values, *same.low, *same.high, *same.pvalues],
-            rtol=1e-9,
-        )
-
-
 # --------------------------------------------------------------------- the linearised variance
 
 
@@ -151,21 +131,6 @@ def test_the_variance_is_that_of_the_jackknife(name, value):
         lambda y, s, w: value(y, s, w) - value(y, -s, w), y, score, weight
     )
     assert joint.difference_errors[0] ** 2 == pytest.approx(other, rel=0.05)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_variance_is_that_of_a_bootstrap_of_rows(name):
-    measure = get_measure(name)
-    found = metric_interval(name, Y, SCORE, sample_weight=WEIGHT, weights="sampling")
-    expected = oracle.bootstrap_variance(
-        lambda y, s, w: measure(y, s, sample_weight=w),
-        (Y, SCORE, np.round(WEIGHT)),
-        np.random.default_rng(3),
-        200,
-    )
-    assert 0.75 < found.standard_error / np.sqrt(expected) < 1.6
-    if measure.weights != "whole":
-        assert found.estimate == pytest.approx(measure(Y, SCORE, sample_weight=WEIGHT), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -204,14 +169,6 @@ def test_weights_of_any_ratio_take_the_time_of_the_rows(name):
     )
     np.testing.assert_allclose(values[0], values[1], rtol=0.05)
     np.testing.assert_allclose(values[0], numbers(alone), rtol=0.1)
-
-
-def test_whole_inverse_probabilities_are_no_repetitions():
-    widths = [
-        np.ptp(numbers(metric_interval("auc", Y, SCORE, sample_weight=WEIGHT, weights=kind))[1:3])
-        for kind in ("frequency", "sampling")
-    ]
-    assert widths[1] > 2 * widths[0]
 
 
 def test_rows_of_groups_are_drawn_together():

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import norm, rankdata
+from scipy.stats import rankdata
 
 from sklearn_rank.inference import compare
 from sklearn_rank.metrics import Exponential, LocalAUC, Wilcoxon
@@ -51,17 +51,6 @@ def test_it_draws_from_all_exchanges(alternative):
         assert found.estimate == pytest.approx(compare("auc", y_true, {"a": a, "b": b}).estimate)
 
 
-def test_scales_do_not_matter_and_sides_mirror():
-    y_true, a, b = lists(np.random.default_rng(1), 30)
-    options = {"random_state": 3}
-    one = swap_test(y_true, a, b, **options)
-    assert one == swap_test(y_true, np.exp(a / 50.0), b * 7 - 2, **options)
-    other = swap_test(y_true, b, a, **options)
-    assert other.statistic == pytest.approx(-one.statistic)
-    assert other.pvalue == pytest.approx(one.pvalue)
-    assert swap_test(y_true, a, a, **options).pvalue == 1.0
-
-
 def test_groups_change_places_together():
     rng = np.random.default_rng(2)
     y_true, a, b = lists(rng, 8)
@@ -102,18 +91,3 @@ def test_clear_differences_are_found(measure):
 def test_refusals(arguments, message):
     with pytest.raises(ValueError, match=message):
         swap_test([1, 0, 1, 0], [4, 3, 2, 1], [1, 2, 3, 4], **arguments)
-
-
-@pytest.mark.slow
-def test_level_near_a_perfect_order():
-    """At AUC .98 and 30/30 the normal test rejects in less than .01, that by swaps in more."""
-    rng, rejected, n_samples = np.random.default_rng(4), np.zeros(2), 100
-    y_true = np.arange(60) < 30
-    for _ in range(n_samples):
-        common = rng.normal(size=60) * 0.9**0.5 + norm.ppf(0.98) * 2**0.5 * y_true
-        a, b = common + rng.normal(size=(2, 60)) * 0.1**0.5
-        rejected[0] += compare("auc", y_true, {"a": a, "b": b}).pvalue <= 0.05
-        found = swap_test(y_true, a, b, random_state=rng)
-        rejected[1] += found.pvalue <= 0.05
-    assert rejected[0] < rejected[1]
-    assert rejected[1] / n_samples <= 0.05 + 3 * (0.05 * 0.95 / n_samples) ** 0.5

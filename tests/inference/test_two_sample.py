@@ -137,14 +137,6 @@ def test_all_tied_is_no_evidence():
     assert found.pvalue == 1.0
 
 
-def test_swapping_the_samples_swaps_the_tails():
-    rng = np.random.default_rng(7)
-    first, second = rng.normal(size=6), rng.normal(size=9)
-    one = two_sample_rank_test(first, second, alternative="less")
-    other = two_sample_rank_test(second, first, alternative="greater")
-    assert one.pvalue == pytest.approx(other.pvalue)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -168,27 +160,6 @@ def test_exact_is_refused_where_it_would_take_too_long():
         two_sample_rank_test(
             rng.normal(size=100), rng.normal(size=100), phi=Power(1.5), method="exact"
         )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("phi", ["wilcoxon", Exponential(10.0), LocalAUC(0.8)], ids=str)
-@pytest.mark.parametrize("ties", [False, True])
-def test_size_and_power(phi, ties):
-    rng = np.random.default_rng(9)
-    for method, sizes in (("exact", (12, 14)), ("permutation", (12, 40)), ("normal", (80, 300))):
-        rejected = [0, 0]
-        for i, shift in enumerate((0.0, 1.2)):
-            for _ in range(1000):
-                first, second = rng.normal(size=sizes[0]) + shift, rng.normal(size=sizes[1])
-                if ties:
-                    first, second = first.round(), second.round()
-                found = two_sample_rank_test(
-                    first, second, phi=phi, method=method, n_resamples=199, random_state=rng
-                )
-                rejected[i] += found.pvalue <= 0.05
-        # Exact and permutation tests have at most their size.
-        assert rejected[0] <= 50 + 3 * 6.9
-        assert rejected[1] > 4 * rejected[0]
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [1, 2], [0, 1, 2, 3], [-1, 0, 1]])
