@@ -134,33 +134,21 @@ def test_threads_within_a_fit_are_not_those_of_the_cluster(on_dask):
 # ------------------------------------------------------------------------------------ the rankers
 
 
-def of_two_classes():
-    X, y = classes(70)
-    return [
-        AccuracyAtTopRankerCV(tau=0.1, param_grid={"C": [0.01, 0.1]}, cv=2),
-        TopFocusedRanker(LogisticRegression(), cv=3),
-    ], (X, y, {})
-
-
-def of_queries():
-    X, y, qid = QUERIES
-    return [
+OF_CLASSES, OF_QUERIES = (*classes(70), {}), (*QUERIES[:2], {"qid": QUERIES[2]})
+CASES = [
+    (AccuracyAtTopRankerCV(tau=0.1, param_grid={"C": [0.01, 0.1]}, cv=2), OF_CLASSES),
+    (TopFocusedRanker(LogisticRegression(), cv=3), OF_CLASSES),
+    (
         RankEnsemble(
             [("a", OrderPreservingRanker(alpha=1.0)), ("b", OrderPreservingRanker())],
             weights="fitted",
         ),
-    ], (X, y, {"qid": qid})
-
-
-CASES = [
-    pytest.param(ranker, data, id=f"{type(ranker).__name__}-{k}")
-    for made in (of_two_classes(), of_queries())
-    for k, ranker in enumerate(made[0])
-    for data in (made[1],)
+        OF_QUERIES,
+    ),
 ]
 
 
-@pytest.mark.parametrize(("ranker", "data"), CASES)
+@pytest.mark.parametrize(("ranker", "data"), CASES, ids=lambda case: type(case).__name__)
 def test_rankers_learn_the_same(ranker, data, on_dask):
     X, y, params = data
     with config_context(enable_metadata_routing=False):

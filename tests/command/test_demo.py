@@ -47,13 +47,6 @@ def one_run(tmp_path_factory):
         yield run(), figures[0]
 
 
-def test_help(capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main(["demo", "--help"])
-    assert stopped.value.code == 0
-    assert "--seed" in capsys.readouterr().out
-
-
 def test_a_seed_is_a_whole_number_from_0_on(capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["demo", "--seed", "-1"])

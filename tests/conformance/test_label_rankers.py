@@ -10,7 +10,6 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 
-from sklearn_rank.exceptions import ContinuousLabelWarning
 from sklearn_rank.metrics import get_measure, rank_positions
 from tests.catalogue import LABEL_CLASSES, LABEL_RANKERS
 from tests.naming import shown
@@ -145,18 +144,6 @@ def test_columns_of_a_frame_are_labels(ranker):
 
 
 @every_ranker
-def test_rows_of_any_type(ranker):
-    X, y = data()
-    expected = of_utilities(ranker).fit(X, y).predict(X)
-    for form in (np.asfortranarray(X), pd.DataFrame(X, columns=list("uvw")), X.astype(np.float32)):
-        got = of_utilities(ranker).fit(form, y).predict(form)
-        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
-    frozen, frozen_y = X.copy(), y.copy()
-    frozen.flags.writeable = frozen_y.flags.writeable = False
-    near(of_utilities(ranker).fit(frozen, frozen_y).predict(frozen), expected)
-
-
-@every_ranker
 def test_sparse_rows_are_as_dense_ones(ranker):
     assert get_tags(of_utilities(ranker)).input_tags.sparse
     X, y = data()
@@ -253,13 +240,6 @@ def test_bad_rows_and_weights_leave_a_fit_as_it_was(ranker):
     with pytest.raises(ValueError, match="4 features"):
         fitted.predict(wide)
     assert fitted_attributes(fitted) == before
-
-
-@every_class
-def test_real_numbers_as_classes_warn(ranker):
-    X, _ = data(n=6)
-    with pytest.warns(ContinuousLabelWarning, match="real numbers"):
-        strict(ranker).fit(X, np.arange(6) + 0.5)
 
 
 # ---------------------------------------------------------------------------------------- tools
