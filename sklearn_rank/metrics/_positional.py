@@ -47,7 +47,6 @@ from ._measure import (
     within,
 )
 from ._tied_sums import (
-    LETOR,
     NEGLIGIBLE,
     Gain,
     OfPosition,
@@ -230,7 +229,9 @@ class DCGMeasure(ConventionalMeasure):
 
     @property
     def _discount(self) -> OfPosition:
-        return LETOR if self.rules.discount == "letor" else logarithmic(float(self.log_base))
+        if self.rules.discount == "letor":  # 1 at the positions 1 and 2
+            return OfPosition(lambda position: 1.0 / np.log2(np.maximum(position, 2.0)))
+        return logarithmic(float(self.log_base))
 
     def _gains(self, lists: Lists) -> FloatArray:
         return gains_of(lists.grade, self._gain)

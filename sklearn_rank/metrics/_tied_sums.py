@@ -26,6 +26,7 @@ from scipy.special import expi, expit, log_expit, ndtri, xlogy
 from .._lists import Lists, ScoredLists
 from .._order import (
     MOST_PLACES,
+    PLACES,
     TiedBlocks,
     near_whole,
     ragged_ranges,
@@ -36,13 +37,8 @@ from .._typing import BoolArray, FloatArray, IntArray
 
 # Positions before this one, and runs of at most so many, are added one by one.
 HEAD = 64.0
-# Terms that are laid out at a time.
-CHUNK = 2**17
-NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
 # exp(-NEGLIGIBLE) is nothing beside 1 in float64.
 NEGLIGIBLE = 40.0
-# Positions whose logarithmic discounts are summed from a table.
-TABLE = 4096
 
 
 class Run:
@@ -61,10 +57,11 @@ class Run:
         half = width / 2.0
         # A difference of primitives would cancel; the nearest pole is at 0, far off.
         narrow = np.flatnonzero(start + half >= 3.0 * half)
-        for some in np.array_split(narrow, len(narrow) * len(NODES) // CHUNK + 1):
+        nodes, weights = np.polynomial.legendre.leggauss(12)
+        for some in np.array_split(narrow, len(narrow) * len(nodes) // PLACES + 1):
             middle, by = (start + half)[some, np.newaxis], half[some, np.newaxis]
-            values = self.at(middle + by * NODES, length[some, np.newaxis])
-            result[some] = half[some] * (values @ NODE_WEIGHTS)
+            values = self.at(middle + by * nodes, length[some, np.newaxis])
+            result[some] = half[some] * (values @ weights)
         return result
 
     def sums(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
@@ -112,11 +109,6 @@ class LogarithmicRun(Run):
         # Positions begin at 1, where log1p is no more exact, but slower.
         return 1.0 / np.log(1.0 + position)
 
-    def sums_between(self, begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
-        if end.max(initial=0.0) <= TABLE:
-            return _tabled_sums(begin, end)
-        return super().sums_between(begin, end, length)
-
     def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
         return expi(np.log1p(stop)) - expi(np.log1p(start))
 
@@ -127,28 +119,6 @@ class LogarithmicRun(Run):
         fifth = 24.0 + r * (100.0 + r * (210.0 + r * (240.0 + r * 120.0)))
         # Quotients one after another: powers of late positions overflow.
         return -square / y, -square * third / y / y / y, -square * fifth / y / y / y / y / y
-
-
-def _tabled_sums(begin: FloatArray, end: FloatArray) -> FloatArray:
-    """Sums of ``1 / log(1 + i)`` over the first positions, from a table.
-
-    What rounding took from the running sums is kept, so that the difference of two late ones has
-    the digits of a sum of its own.
-    """
-    # One more for runs that end at the last position, of which they take nothing.
-    discount = 1.0 / np.log(np.arange(2.0, TABLE + 3.0))
-    total, lost = np.zeros((2, TABLE + 2))
-    np.cumsum(discount, out=total[1:])
-    added = np.diff(total)
-    np.cumsum((total[:-1] - (total[1:] - added)) + (discount - added), out=lost[1:])
-    first, last = begin.astype(np.intp), end.astype(np.intp)
-    sums = total[last] - total[first]
-    sums += lost[last] - lost[first]
-    after = discount[last]
-    sums += (end - last) * after - (begin - first) * discount[first]
-    within = np.flatnonzero(first == last)
-    sums[within] = (end[within] - begin[within]) * after[within]
-    return sums
 
 
 class NormalQuantileRun(Run):
@@ -223,7 +193,7 @@ def _sum_terms(
     some = np.flatnonzero(count > 0)
     if len(some) == 0:
         return sums
-    for part in np.array_split(some, int(len(some) * count.max()) // CHUNK + 1):
+    for part in np.array_split(some, int(len(some) * count.max()) // PLACES + 1):
         terms = count[part].astype(np.intp)
         step = ragged_ranges(np.ones(len(part), dtype=np.intp), terms)
         sums[part] = np.add.reduceat(values(part, terms, step), np.cumsum(terms) - terms)
@@ -269,8 +239,6 @@ def reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
 
 # Blocks of more items than this are integrated; it takes about as long as item by item here.
 LONG = 512
-# Lists whose lengths differ by no more than this factor share a matrix.
-GROWTH = 1.25
 # Trapezoids of this width are exact in float64 for the integrals below, with a margin.
 STEP = 0.25
 
@@ -320,19 +288,14 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
 def padded(first: IntArray, lengths: IntArray) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
     """Lay runs of about equal lengths out as matrices, one run in a row."""
     by_length = np.argsort(lengths, kind="stable")
-    ordered = lengths[by_length]
-    begin = 0
-    while begin < len(ordered):
-        longest = int(GROWTH * ordered[begin])
-        end = int(np.searchsorted(ordered, longest, "right"))
-        width = int(ordered[end - 1])
-        for start in range(begin, end, max(1, CHUNK // width)):
-            which = by_length[start : min(end, start + max(1, CHUNK // width))]
-            position = np.arange(width)
-            real = position < lengths[which, np.newaxis]
-            last = lengths[which, np.newaxis] - 1
-            yield which, first[which, np.newaxis] + np.minimum(position, last), real
-        begin = end
+    while len(by_length):
+        # As many of the shortest ones as a matrix has room for.
+        cells = lengths[by_length[:PLACES]] * np.arange(1, min(PLACES, len(by_length)) + 1)
+        n = max(int(np.searchsorted(cells, PLACES, "right")), 1)
+        which, by_length = by_length[:n], by_length[n:]
+        each = lengths[which, np.newaxis]
+        position = np.arange(each[-1, 0])
+        yield which, first[which, np.newaxis] + np.minimum(position, each - 1), position < each
 
 
 def _chances_to_reach(going_on: FloatArray, first: IntArray) -> FloatArray:
@@ -404,8 +367,8 @@ def _stopping_density(odds: FloatArray, stop: FloatArray, count: IntArray) -> Fl
     share = expit(odds)[:, np.newaxis]
     rest = expit(-odds)[:, np.newaxis]
     logarithm, slope = np.zeros(len(odds)), np.zeros(len(odds))
-    for begin in range(0, len(stop), max(1, CHUNK // len(odds))):
-        part = slice(begin, begin + max(1, CHUNK // len(odds)))
+    for begin in range(0, len(stop), max(1, PLACES // len(odds))):
+        part = slice(begin, begin + max(1, PLACES // len(odds)))
         # 1 - t P, which does not cancel.
         left = rest + share * (1.0 - stop[part])
         logarithm += np.log(left) @ count[part]
@@ -426,7 +389,7 @@ def _weight(odds: FloatArray, above: int, size: int) -> FloatArray:
     inner = np.arange(odds[0] - 5.0, NEGLIGIBLE + np.log(above + size), STEP)
     fixed = above * log_expit(inner) + log_expit(-inner)
     total = np.empty(len(odds))
-    rows = max(1, CHUNK // len(inner))
+    rows = max(1, PLACES // len(inner))
     for begin in range(0, len(odds), rows):
         part = slice(begin, begin + rows)
         ratio = log_expit(inner + shift[part, np.newaxis])
@@ -472,9 +435,6 @@ def _with_grade(before: FloatArray, total: int, chance: float, number: int) -> F
     return after
 
 
-# Sums of gains up to here, and of gains down to its inverse, neither overflow nor lose digits.
-USUAL_GAIN = 1e150
-
 Gain: TypeAlias = Literal["exponential", "linear"] | Callable[[FloatArray], Any]
 
 
@@ -493,9 +453,6 @@ def logarithmic(base: float) -> OfPosition:
     """Discount ``1 / log(1 + i)``."""
     return OfPosition(lambda position: np.log(base) / np.log1p(position), base)
 
-
-# 1 at the positions 1 and 2, and 1 / log2(i) after.
-LETOR = OfPosition(lambda position: 1.0 / np.log2(np.maximum(position, 2.0)))
 
 
 def check_gain(name: str, gain: Any) -> None:
@@ -534,9 +491,7 @@ def discounted_sums(
     gains, exponent = scaled_gains(lists, gains)
     blocks = tied_blocks(lists.score, lists.offsets)
     with np.errstate(over="ignore", invalid="ignore"):
-        sums = _block_sums(lists, blocks, gains, discount, k)
-        if exponent.any():
-            sums = np.ldexp(sums, exponent)
+        sums = np.ldexp(_block_sums(lists, blocks, gains, discount, k), exponent)
     if not np.isfinite(sums).all():
         index = int(np.argmax(~np.isfinite(sums)))
         raise ValueError(
@@ -548,8 +503,8 @@ def discounted_sums(
 
 def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray]:
     """Divide very large or very small gains by a power of 2 for each list; and its exponent."""
-    largest = lists.largest(gains)
-    usual = (largest <= USUAL_GAIN) & ((largest >= 1.0 / USUAL_GAIN) | (largest == 0.0))
+    largest, limit = lists.largest(gains), np.sqrt(np.finfo(np.float64).max)
+    usual = (largest <= limit) & ((largest >= 1.0 / limit) | (largest == 0.0))
     if usual.all():
         return gains, np.zeros(len(usual), dtype=np.intp)
     exponent = np.where(usual, 0, np.frexp(largest)[1])

@@ -5,12 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sklearn_rank.metrics._tied_sums import (
-    TABLE,
-    LogarithmicRun,
-    NormalQuantileRun,
-    PowerRun,
-)
+from sklearn_rank.metrics._tied_sums import LogarithmicRun, NormalQuantileRun, PowerRun
 from tests.oracles import position_sums as oracle
 
 N = 100_000
@@ -121,26 +116,3 @@ def test_parts_of_positions_count_by_their_share(name):
     length = np.full(len(end), 10_000.0)
     expected = [oracle.between(function, *pair, 10_000) for pair in zip(begin, end, strict=True)]
     np.testing.assert_allclose(run.sums_between(begin, end, length), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("most", [TABLE, 3 * TABLE])
-def test_discounts_of_a_table_are_those_without(most):
-    rng = np.random.default_rng(5)
-    begin = np.sort(rng.uniform(0, most - 40, 300))
-    end = begin + rng.uniform(0, 40, 300)
-    end[:2], begin[:2] = (most, most - 0.5), (most - 3, most - 7)
-    # Runs of whole positions never see the table.
-    whole = LogarithmicRun().sums(np.floor(begin), np.floor(end) - np.floor(begin), end)
-    at = LogarithmicRun().at
-    first, last = np.floor(begin), np.floor(end)
-    expected = whole + (end - last) * at(last + 1, end) - (begin - first) * at(first + 1, end)
-    found = LogarithmicRun().sums_between(begin, end, end)
-    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)
-
-
-def test_late_runs_of_a_table_keep_their_digits():
-    n = TABLE - 2
-    begin, end = np.arange(0.0, n, 2.0), np.arange(2.0, n + 2.0, 2.0)
-    found = LogarithmicRun().sums_between(begin, end, end)
-    expected = [1 / np.log(2 + b) + 1 / np.log(3 + b) for b in begin]
-    np.testing.assert_allclose(found, expected, rtol=4e-16)
