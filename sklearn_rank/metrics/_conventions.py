@@ -80,20 +80,16 @@ class Rules:
         return lists if score is lists.score else replace(lists, score=score)
 
 
-# More than a half is relevant.
-HALF = float(np.nextafter(0.5, 1.0))
-
-
 def rules_of(**systems: dict[str, Any]) -> Mapping[str, Rules]:
     """Rules of some systems for a measure, by what differs from those for other measures."""
-    ranx = Rules(
-        ties="refused", undefined=0.0, relevant=1.0, chosen=("rel",), knows_judgments=True
-    )
+    chosen: dict[str, Any] = {"undefined": 0.0, "chosen": ("rel",)}
+    ranx = Rules(ties="refused", relevant=1.0, knows_judgments=True, **chosen)
+    more_than_half = float(np.nextafter(0.5, 1.0))
     usual = {
-        "catboost": Rules(ties="worst", undefined=0.0, relevant=HALF, chosen=("rel",)),
+        "catboost": Rules(ties="worst", relevant=more_than_half, **chosen),
         "gdeval": Rules(ties="refused", max_grade=4.0, knows_judgments=True),
         "letor": Rules(ties="rows", undefined=0.0, relevant=1.0),
-        "lightgbm": Rules(ties="rows", undefined=1.0),
+        "lightgbm": Rules(ties="rows", undefined=1.0, relevant=more_than_half),
         "ranx": ranx,
         "rdkit": Rules(ties="rows", undefined=0.0),
         "trec_eval": replace(ranx, single_precision=True),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -176,10 +175,6 @@ class Evidence:
         )
 
 
-# The laws of a sum over places.
-DRAWS = MappingProxyType({"draws": None})
-
-
 @dataclass(frozen=True, eq=False)
 class Draws:
     """Independent values in [0, 1] and their weights, whose weighted mean the measure is."""
@@ -302,9 +297,6 @@ def _single_list(
 
 # -------------------------------------------------------------------------- labels known in part
 
-# Step of the differences, relative to the total.
-STEP = 1e-5
-
 
 @dataclass(frozen=True, eq=False)
 class LabelPairs:
@@ -387,7 +379,8 @@ class LabelTotal(NamedTuple):
         """Value, and derivative in each label."""
         counted = self.counts * labels
         (total, slope), n_pos = self.total(counted), np.sum(counted)
-        of_total, of_number = STEP * max(abs(total), 1.0), STEP * max(n_pos, 1.0)
+        step = np.cbrt(np.finfo(np.float64).eps)  # of central differences
+        of_total, of_number = step * max(abs(total), 1.0), step * max(n_pos, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             up, down = self.value(total + of_total, n_pos), self.value(total - of_total, n_pos)
             more, fewer = (

@@ -16,7 +16,7 @@ from dataclasses import (
     replace,
 )
 from functools import partial, wraps
-from inspect import Parameter, Signature, cleandoc, signature
+from inspect import Parameter, Signature, cleandoc, get_annotations, signature
 from math import inf, isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
@@ -59,8 +59,6 @@ Value: TypeAlias = Any  # a float, or with average=None an array, or that and th
 
 # Probabilities, and sums and inverses of them, may be rounded by so much, in float32 too.
 ROUNDING = 1e-6
-# Beyond it the position of an item does not change in float64.
-LARGEST_WEIGHT_RATIO = 2.0**53
 # Fewer rows, as in a batch, may be light by chance.
 FEW_ROWS = 20
 
@@ -95,6 +93,8 @@ class _Frozen:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "__dataclass_params__" in vars(cls):  # a decorator makes a class with slots anew
+            return
+        if not get_annotations(cls) and len(cls.__bases__) == 1:  # the parameters of its base
             return
         made: Any = dataclass(frozen=True, kw_only=True, repr=False)(cls)
         cls._parameters = fields(made)
@@ -711,7 +711,7 @@ class Measure(_Frozen, ABC):
         """Refuse weights so unequal that float64 loses the position of the lightest."""
         if lists.weight is None:
             return
-        lost = lists.sizes > LARGEST_WEIGHT_RATIO * lists.smallest
+        lost = lists.sizes > 2.0**53 * lists.smallest
         if lost.any():
             index = int(np.argmax(lost))
             raise ValueError(

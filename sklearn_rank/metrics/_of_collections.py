@@ -322,7 +322,7 @@ def check_all_weights(lists: Lists, measure: Any) -> None:
     measure._check_weights(lists)
 
 
-T = TypeVar("T")
+Result = TypeVar("Result")
 
 # Rows of a table that one machine may hold, where there are no ranges.
 MOST_ROWS = 2**28
@@ -558,8 +558,8 @@ class ListOfChunks:
         return self.partitions.compute(merged)[0]
 
     def by_ranges(
-        self, function: Callable[..., T], measure: Any = None
-    ) -> tuple[ScoreTable, list[T]]:
+        self, function: Callable[..., Result], measure: Any = None
+    ) -> tuple[ScoreTable, list[Result]]:
         """Evaluate the lists in which all ranges but one are tied, where the ranges are.
 
         Ranges that count nothing in an additive measure stay tied in all.
@@ -580,8 +580,8 @@ class ListOfChunks:
             plan = plan._replace(opened=plan.opened | missed[range_of])
 
     def _evaluate(
-        self, edges: AnyArray, opened: BoolArray, function: Callable[..., T], measure: Any
-    ) -> tuple[ScoreTable, list[T]]:
+        self, edges: AnyArray, opened: BoolArray, function: Callable[..., Result], measure: Any
+    ) -> tuple[ScoreTable, list[Result]]:
         delayed = import_dask().delayed
         where = delayed((edges, opened), traverse=False)
         how = delayed((function, measure is None or measure.is_mean_over_ties), traverse=False)
@@ -629,8 +629,11 @@ def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any,
 
 
 def _of_range(
-    how: tuple[Callable[..., T], bool], tied: ScoreTable, number: int, *pieces: ScoreTable | None
-) -> T | None:
+    how: tuple[Callable[..., Result], bool],
+    tied: ScoreTable,
+    number: int,
+    *pieces: ScoreTable | None,
+) -> Result | None:
     """Value of the list in which all ranges but one are tied; None where that one is empty."""
     tables = [piece for piece in pieces if piece is not None]
     if not tables:

@@ -15,7 +15,6 @@ from .._order import ClassBlocks
 from .._typing import FloatArray
 from .._validation import check_share, is_number, ravelled
 from ._conventions import (
-    HALF,
     Convention,
     NamedNumber,
     PositionalForm,
@@ -25,13 +24,7 @@ from ._conventions import (
     rules_of,
     share,
 )
-from ._evidence import (
-    DRAWS,
-    LabelTotal,
-    average_precision_total,
-    mean_discounts,
-    running_mean,
-)
+from ._evidence import LabelTotal, average_precision_total, mean_discounts, running_mean
 from ._influence import ClassInfluence, average_precision_influence
 from ._measure import (
     ConventionalMeasure,
@@ -76,7 +69,7 @@ def _check_discount(name: str, discount: Any) -> None:
 class PositionalMeasure(Measure):
     kind = "graded"
     per_query = True
-    laws = DRAWS
+    laws = MappingProxyType({"draws": None})
     has_name = False
     stem = "positional"
     _number = NamedNumber("k", position, "10", optional=True)
@@ -188,7 +181,7 @@ class DCGMeasure(ConventionalMeasure):
     gain: Gain | None = checked(check_gain, None)  # Gain of a relevance; None is "exponential"
     log_base: float = within(1.0, inf, "neither", default=2.0)
 
-    _laws = DRAWS
+    _laws = MappingProxyType({"draws": None})
 
     @property
     def positional(self) -> PositionalForm:
@@ -504,7 +497,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         paper={"normalize": "positives", "has_k": False, "knows_judgments": True},
         sklearn={"ties": "end", "undefined": 0.0, "has_k": False, "weighs_items": True},
         xgboost={"normalize": "reachable"},
-        lightgbm={"normalize": "reachable", "relevant": HALF},
+        lightgbm={"normalize": "reachable"},
         catboost={"normalize": "reachable", "weighs_lists": False},
         trec_eval={"normalize": "positives"},
         ranx={"normalize": "positives"},
@@ -895,7 +888,7 @@ class RankBiasedPrecisionMeasure(_OnAScale):
 
     persistence: float = checked(check_share, 0.8)  # Ratio of the discounts
 
-    laws = DRAWS
+    laws = MappingProxyType({"draws": None})
 
     @property
     def positional(self) -> PositionalForm:

@@ -47,7 +47,6 @@ class SingleWeights:
 
     n_rows: int  # Number of rows, each counted once
     lightest: float = 1.0  # Smallest weight
-    heaviest: float = 1.0  # Largest weight
     whole: bool = True  # Whether all are whole numbers
 
     @classmethod
@@ -55,7 +54,7 @@ class SingleWeights:
         if weight is None:
             return cls(n_rows)
         whole = bool(np.all(weight == np.floor(weight)))
-        return cls(n_rows, float(weight.min()), float(weight.max()), whole)
+        return cls(n_rows, float(weight.min()), whole)
 
     def __or__(self, other: SingleWeights) -> SingleWeights:
         if not self.n_rows or not other.n_rows:
@@ -63,7 +62,6 @@ class SingleWeights:
         return SingleWeights(
             self.n_rows + other.n_rows,
             min(self.lightest, other.lightest),
-            max(self.heaviest, other.heaviest),
             self.whole and other.whole,
         )
 

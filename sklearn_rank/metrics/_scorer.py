@@ -387,10 +387,6 @@ def overlap_of_chunk(columns: dict[str, Any], ranker: Any) -> Overlap | None:
     return overlap_with(ranker, np.asarray(columns["y_true"]), columns["qid"], weights)
 
 
-# What the name of the scorer of a loss begins with, as in scikit-learn.
-NEGATED = "neg_"
-
-
 def metadata_of(measure: Measure) -> list[str]:
     """Names of the arguments that a measure takes beside labels and scores."""
     names = ("sample_weight", "query_weight", "qid", "pos_label", "n_relevant", "ideal", "value")
@@ -752,7 +748,7 @@ class RankingScorer(BaseScorer):
         if self._single_list:
             parameters["single_list"] = True
         arguments = "".join(f", {name}={value!r}" for name, value in parameters.items())
-        title = name if self.measure.greater_is_better else NEGATED + name
+        title = name if self.measure.greater_is_better else f"neg_{name}"
         return f"get_scorer({title!r}{arguments})"
 
 
@@ -887,9 +883,9 @@ def get_scorer(
                 " sklearn.metrics.make_scorer."
             )
         return sklearn.metrics.get_scorer(measure)
-    name, negated = measure, isinstance(measure, str) and measure.startswith(NEGATED)
+    name, negated = measure, isinstance(measure, str) and measure.startswith("neg_")
     if isinstance(measure, str):
-        measure = measure.removeprefix(NEGATED)
+        measure = measure.removeprefix("neg_")
     measure = get_measure(measure, **parameters)
     if negated and measure.greater_is_better:
         raise ValueError(
@@ -899,7 +895,7 @@ def get_scorer(
     if isinstance(name, str) and not negated and not measure.greater_is_better:
         raise ValueError(
             f"{name!r} is a loss, but scorers need greater values to be better: use"
-            f" {NEGATED + name!r}, the negated loss."
+            f" {'neg_' + name!r}, the negated loss."
         )
     check_name_of_ids(qid)
     if isinstance(qid, str) and not qid.isidentifier():
@@ -939,6 +935,6 @@ def get_scorer_names() -> list[str]:
     ['ap', 'ap@10', 'auc']
     """
     return sorted(
-        name if get_measure(name).greater_is_better else NEGATED + name
+        name if get_measure(name).greater_is_better else f"neg_{name}"
         for name in get_measure_names()
     )

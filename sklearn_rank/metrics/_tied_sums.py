@@ -454,7 +454,6 @@ def logarithmic(base: float) -> OfPosition:
     return OfPosition(lambda position: np.log(base) / np.log1p(position), base)
 
 
-
 def check_gain(name: str, gain: Any) -> None:
     if not callable(gain) and not (isinstance(gain, str) and gain in ("exponential", "linear")):
         raise ValueError(f"{name}={gain!r} must be 'exponential', 'linear' or a callable.")
@@ -516,13 +515,12 @@ def ideal_sums(lists: Lists, gains: FloatArray, discount: _Discount, k: int | No
     if lists.weight is not None:
         return _block_sums(lists, tied_blocks(gains, lists.offsets), gains, discount, k)
     ordered = sorted_descending(gains, lists.offsets)
-    starts = lists.offsets[:-1]
-    lengths = np.diff(lists.offsets)
-    counted = lengths if k is None else np.minimum(lengths, k)
+    starts, counted = lists.offsets[:-1], lists.lengths
     if k is not None:
+        counted = np.minimum(counted, k)
         ordered = ordered[ragged_ranges(starts, counted)]
         starts = np.cumsum(counted) - counted
-    return _list_sums(ordered * _discounts(discount, lengths, counted), starts)
+    return _list_sums(ordered * _discounts(discount, lists.lengths, counted), starts)
 
 
 def _block_sums(
@@ -530,31 +528,16 @@ def _block_sums(
 ) -> FloatArray:
     if lists.weight is not None:
         return _weighted_sums(lists, blocks, gains, discount, k)
-    lengths = np.diff(lists.offsets)
-    starts, order, first = blocks.starts, blocks.order, blocks.first
-    counted = lengths
-    if k is not None and k < lengths.max():
-        # Only blocks that begin among the first k places, with all of their items.
-        counted = np.minimum(lengths, k)
-        n_kept = np.searchsorted(starts, lists.offsets[:-1] + counted) - first
-        kept = ragged_ranges(first, n_kept)
-        first = np.cumsum(n_kept) - n_kept
-        begin = starts[kept] - np.repeat(lists.offsets[:-1], n_kept)
-        sizes = np.append(starts, len(order))[kept + 1] - starts[kept]
-        taken = np.minimum(sizes, k - begin)
-        if len(kept) == sizes.sum():
-            # No two items are tied here.
-            gains = gains[order[starts[kept]]]
-            return _list_sums(gains * _discounts(discount, lengths, counted), first)
-        order = order[ragged_ranges(starts[kept], sizes)]
-        totals = np.add.reduceat(gains[order], np.cumsum(sizes) - sizes)
-        sums = np.add.reduceat(_discounts(discount, lengths, counted), np.cumsum(taken) - taken)
-        return _list_sums(totals / sizes * sums, first)
+    lengths = lists.lengths
+    counted = lengths if k is None else np.minimum(lengths, k)
     discounts = _discounts(discount, lengths, counted)
-    if len(starts) == len(order):
-        return _list_sums(gains[order] * discounts, first)
-    totals, sums = blocks.totals(gains), np.add.reduceat(discounts, starts)
-    return _list_sums(totals / blocks.lengths() * sums, first)
+    if k is not None:
+        first_k, discounts = discounts, np.zeros(len(blocks.order))
+        discounts[ragged_ranges(lists.offsets[:-1], counted)] = first_k
+    if blocks.untied:
+        return _list_sums(gains[blocks.order] * discounts, blocks.first)
+    sums = np.add.reduceat(discounts, blocks.starts)
+    return _list_sums(blocks.totals(gains) / blocks.lengths() * sums, blocks.first)
 
 
 def _weighted_sums(

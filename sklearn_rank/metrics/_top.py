@@ -25,7 +25,6 @@ from ._conventions import (
     share_of_total,
 )
 from ._evidence import (
-    DRAWS,
     Draws,
     Evidence,
     LabelTotal,
@@ -86,7 +85,7 @@ class PrecisionAtKMeasure(_AtK):
 
     @property
     def _laws(self) -> Mapping[str, Any]:
-        return {**DRAWS, **super()._laws}
+        return {"draws": None, **super()._laws}
 
     @property
     def values_are_ends(self) -> bool:
@@ -711,7 +710,7 @@ class PositivesAtTopMeasure(Measure):
 
     @property
     def laws(self) -> Mapping[str, Any]:
-        return {**DRAWS, **super().laws}
+        return {"draws": None, **super().laws}
 
     def draws(self, evidence: Evidence) -> Draws:
         """Each positive, above the highest negative or not, given the negatives.

@@ -9,9 +9,8 @@ import numpy as np
 
 from .._optional import import_optional
 
-# The palette of Okabe and Ito, for all kinds of colour vision; line styles continue it.
+# The palette of Okabe and Ito, for all kinds of colour vision.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-STYLES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (9, 2, 1, 2, 1, 2)))
 GREY = "#767676"  # Visible on white and on black
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from .._validation import check_flag
 from ..inference import CalibrationAtTop, NetBenefitCurve, RocBand
-from ._common import COLORS, GREY, STYLES, axes_of, band_alpha, draw_legend
+from ._common import COLORS, GREY, axes_of, band_alpha, draw_legend
 
 
 class Curve(NamedTuple):
@@ -253,9 +253,12 @@ class CurveDisplay:
         """Draw a curve in the next colour, its band, and its lines of reference."""
         earlier = sum(line.get_gid() == "curve" for line in ax.lines)
         label = f"{name} ({curve.note})" if name and curve.note else name or curve.note
+        # Line styles continue the colours.
+        dashes = ((5, 2), (1, 1.2), (5, 1.5, 1, 1.5), (9, 2, 1, 2, 1, 2))
+        styles = ["-", *((0, lengths) for lengths in dashes)]
         usual = {
             "color": COLORS[earlier % len(COLORS)],
-            "linestyle": STYLES[earlier // len(COLORS) % len(STYLES)],
+            "linestyle": styles[earlier // len(COLORS) % len(styles)],
             "linewidth": 1.5,
             "label": label or curve.ylabel,
         }
