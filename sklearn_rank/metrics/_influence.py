@@ -209,14 +209,9 @@ def linear_rank_influence_of(
 def rank_influence(
     lists: ScoredLists, phi: ScoreGeneratingFunction, normalize: Normalize = "minmax"
 ) -> ClassInfluence:
-    return linear_rank_influence_of(
-        lists.positive,
-        lists.score,
-        phi,
-        normalize=normalize,
-        counts=lists.weight,
-        draws=lists.draws,
-    )
+    weights: dict[str, Any] = {"counts": lists.weight, "draws": lists.draws}
+    rows = lists.positive, lists.score
+    return linear_rank_influence_of(*rows, phi, normalize=normalize, **weights)
 
 
 def _mean_influence(
@@ -359,11 +354,7 @@ def _block_of_rank(blocks: TiedBlocks, rank: int) -> int:
 
 
 def partial_auc_influence_of(
-    positive: BoolArray,
-    score: FloatArray,
-    max_fpr: float,
-    min_tpr: float,
-    counts: FloatArray | None = None,
+    positive: BoolArray, score: FloatArray, max_fpr: float, min_tpr: float, counts: Any = None
 ) -> ClassInfluence:
     blocks = counted_blocks(score, positive, counts)
     n_pos, n_neg = blocks.n_pos, blocks.size - blocks.n_pos

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from math import inf
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -53,13 +54,8 @@ class AUCMeasure(Measure):
     stem = "auc"
     from_ranges = "sum"
 
-    @property
-    def theorems(self) -> tuple[str, ...]:
-        return ("mcdiarmid", "hoeffding", "kl")
-
-    @property
-    def laws(self) -> Mapping[str, Any]:
-        return {"placements": "expected AUC", **super().laws}
+    theorems = ("mcdiarmid", "hoeffding", "kl")
+    _own_laws = MappingProxyType({"placements": "expected AUC"})
 
     @property
     def positional(self) -> PositionalForm:
@@ -153,9 +149,7 @@ class GiniMeasure(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         return 2.0 * AUCMeasure().values(lists) - 1.0
 
-    @property
-    def laws(self) -> Mapping[str, Any]:
-        return {"placements": "expected Gini coefficient", **super().laws}
+    _own_laws = MappingProxyType({"placements": "expected Gini coefficient"})
 
     def label_total(self, lists: ScoredLists) -> LabelTotal:
         area = AUCMeasure().label_total(lists)
@@ -207,9 +201,9 @@ class _RankStatistic(Measure):
         return limit and self._ties == "average"
 
     @property
-    def laws(self) -> Mapping[str, Any]:
+    def _own_laws(self) -> Mapping[str, Any]:
         average = self.normalize is not None and self._ties == "average"
-        return rank_laws(self._phi, self.normalize or "mean") if average else {}
+        return rank_law(self._phi, self.normalize or "mean") if average else {}
 
     @property
     def depends_on_length(self) -> bool:
@@ -463,8 +457,8 @@ class BEDROCMeasure(_EarlyRecognition):
         return ("dkw",) if self.has_influence else ()
 
     @property
-    def _laws(self) -> Mapping[str, Any]:
-        return rank_laws(self._phi, "minmax")
+    def _own_laws(self) -> Mapping[str, Any]:
+        return rank_law(self._phi, "minmax")
 
     def label_total(self, lists: ScoredLists) -> LabelTotal:
         return rank_total(lists, self._phi, "minmax")
@@ -529,8 +523,8 @@ class RIEMeasure(_EarlyRecognition):
         return statistic_of(blocks, self._phi, "average", "mean") / at_random
 
     @property
-    def _laws(self) -> Mapping[str, Any]:
-        return rank_laws(self._phi, "mean", by_chance=True)
+    def _own_laws(self) -> Mapping[str, Any]:
+        return rank_law(self._phi, "mean", by_chance=True)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         at_random = float(mean_at_random(self._phi, lists.sizes)[0])
@@ -584,12 +578,11 @@ def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
     return Wilcoxon() if isinstance(measure, AUCMeasure) else None
 
 
-def rank_laws(
+def rank_law(
     phi: ScoreGeneratingFunction, normalize: Normalize, *, by_chance: bool = False
 ) -> dict[str, Any]:
     """Law of a mean of phi: itself, within its range, or divided by that of a random order."""
-    law = (phi, normalize, by_chance)
-    return {"ranks": law, "influence": None} if phi.is_limit_functional else {"rank sums": law}
+    return {"ranks" if phi.is_limit_functional else "rank sums": (phi, normalize, by_chance)}
 
 
 def rank_total(

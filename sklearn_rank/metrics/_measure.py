@@ -347,7 +347,12 @@ class Measure(_Frozen, ABC):
         The names are those in the table of methods (``sklearn_rank.inference._methods``), the
         values are parameters of the method. Empty if a single list has no interval.
         """
-        return {"influence": None} if self.has_influence else {}
+        return {**self._own_laws, "influence": None} if self.has_influence else self._own_laws
+
+    @property
+    def _own_laws(self) -> Mapping[str, Any]:
+        """Those besides the influence."""
+        return {}
 
     @property
     def depends_on_length(self) -> bool:
@@ -908,12 +913,7 @@ class ConventionalMeasure(Measure):
 
     @property
     def laws(self) -> Mapping[str, Any]:
-        return {} if self.convention is not None else self._laws
-
-    @property
-    def _laws(self) -> Mapping[str, Any]:
-        """Those without a convention."""
-        return super().laws
+        return {} if self.convention is not None else super().laws
 
     def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
         labels = super().label_type(pos_label, name)

@@ -69,7 +69,7 @@ def _check_discount(name: str, discount: Any) -> None:
 class PositionalMeasure(Measure):
     kind = "graded"
     per_query = True
-    laws = MappingProxyType({"draws": None})
+    _own_laws = MappingProxyType({"draws": None})
     has_name = False
     stem = "positional"
     _number = NamedNumber("k", position, "10", optional=True)
@@ -181,7 +181,7 @@ class DCGMeasure(ConventionalMeasure):
     gain: Gain | None = checked(check_gain, None)  # Gain of a relevance; None is "exponential"
     log_base: float = within(1.0, inf, "neither", default=2.0)
 
-    _laws = MappingProxyType({"draws": None})
+    _own_laws = MappingProxyType({"draws": None})
 
     @property
     def positional(self) -> PositionalForm:
@@ -318,7 +318,7 @@ class NDCGMeasure(DCGMeasure):
         letor={"gain": "exponential", "discount": "letor"},
     )
 
-    _laws = MappingProxyType({})
+    _own_laws = MappingProxyType({})
 
     @property
     def positional(self) -> PositionalForm:
@@ -888,7 +888,7 @@ class RankBiasedPrecisionMeasure(_OnAScale):
 
     persistence: float = checked(check_share, 0.8)  # Ratio of the discounts
 
-    laws = MappingProxyType({"draws": None})
+    _own_laws = MappingProxyType({"draws": None})
 
     @property
     def positional(self) -> PositionalForm:

@@ -341,9 +341,9 @@ class _PointOfCurve(_Rates):
     from_ranges = "sum"
 
     @property
-    def laws(self) -> Mapping[str, Any]:
+    def _own_laws(self) -> Mapping[str, Any]:
         # A point of the curve at the extreme of a class has no influence function.
-        return {"curve": None, "influence": None} if self.has_influence else {}
+        return {"curve": None} if self.has_influence else {}
 
 
 class TPRAtFPRMeasure(_PointOfCurve):
@@ -546,7 +546,7 @@ class KolmogorovSmirnovMeasure(_Rates):
 
     two_sided: bool = False
 
-    laws = MappingProxyType({"distributions": None})
+    _own_laws = MappingProxyType({"distributions": None})
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = lists.blocks()

@@ -26,7 +26,6 @@ from scipy.special import expi, expit, log_expit, ndtri, xlogy
 from .._lists import Lists, ScoredLists
 from .._order import (
     MOST_PLACES,
-    PLACES,
     TiedBlocks,
     near_whole,
     ragged_ranges,
@@ -37,6 +36,8 @@ from .._typing import BoolArray, FloatArray, IntArray
 
 # Positions before this one, and runs of at most so many, are added one by one.
 HEAD = 64.0
+# Terms that are laid out at a time.
+CHUNK = 2**17
 # exp(-NEGLIGIBLE) is nothing beside 1 in float64.
 NEGLIGIBLE = 40.0
 
@@ -58,7 +59,7 @@ class Run:
         # A difference of primitives would cancel; the nearest pole is at 0, far off.
         narrow = np.flatnonzero(start + half >= 3.0 * half)
         nodes, weights = np.polynomial.legendre.leggauss(12)
-        for some in np.array_split(narrow, len(narrow) * len(nodes) // PLACES + 1):
+        for some in np.array_split(narrow, len(narrow) * len(nodes) // CHUNK + 1):
             middle, by = (start + half)[some, np.newaxis], half[some, np.newaxis]
             values = self.at(middle + by * nodes, length[some, np.newaxis])
             result[some] = half[some] * (values @ weights)
@@ -108,6 +109,26 @@ class LogarithmicRun(Run):
     def at(self, position: FloatArray, length: FloatArray) -> FloatArray:
         # Positions begin at 1, where log1p is no more exact, but slower.
         return 1.0 / np.log(1.0 + position)
+
+    def sums_between(self, begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
+        """Sum from a table, if it is no longer than what would be added one by one.
+
+        What rounding took from the running sums is kept, so that the difference of two late ones
+        has the digits of a sum of its own.
+        """
+        longest = int(end.max(initial=0.0))
+        if longest > HEAD * len(end):
+            return super().sums_between(begin, end, length)
+        # One more for runs that end at the last position, of which they take nothing.
+        discount = 1.0 / np.log(np.arange(2.0, longest + 3.0))
+        total, lost = np.zeros((2, longest + 2))
+        np.cumsum(discount, out=total[1:])
+        added = np.diff(total)
+        np.cumsum((total[:-1] - (total[1:] - added)) + (discount - added), out=lost[1:])
+        first, last = begin.astype(np.intp), end.astype(np.intp)
+        sums, after = total[last] - total[first] + (lost[last] - lost[first]), discount[last]
+        parts = (end - last) * after - (begin - first) * discount[first]
+        return np.where(first == last, (end - begin) * after, sums + parts)
 
     def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
         return expi(np.log1p(stop)) - expi(np.log1p(start))
@@ -193,7 +214,7 @@ def _sum_terms(
     some = np.flatnonzero(count > 0)
     if len(some) == 0:
         return sums
-    for part in np.array_split(some, int(len(some) * count.max()) // PLACES + 1):
+    for part in np.array_split(some, int(len(some) * count.max()) // CHUNK + 1):
         terms = count[part].astype(np.intp)
         step = ragged_ranges(np.ones(len(part), dtype=np.intp), terms)
         sums[part] = np.add.reduceat(values(part, terms, step), np.cumsum(terms) - terms)
@@ -239,6 +260,8 @@ def reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
 
 # Blocks of more items than this are integrated; it takes about as long as item by item here.
 LONG = 512
+# Lists whose lengths differ by no more than this factor share a matrix.
+GROWTH = 1.25
 # Trapezoids of this width are exact in float64 for the integrals below, with a margin.
 STEP = 0.25
 
@@ -288,14 +311,19 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
 def padded(first: IntArray, lengths: IntArray) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
     """Lay runs of about equal lengths out as matrices, one run in a row."""
     by_length = np.argsort(lengths, kind="stable")
-    while len(by_length):
-        # As many of the shortest ones as a matrix has room for.
-        cells = lengths[by_length[:PLACES]] * np.arange(1, min(PLACES, len(by_length)) + 1)
-        n = max(int(np.searchsorted(cells, PLACES, "right")), 1)
-        which, by_length = by_length[:n], by_length[n:]
-        each = lengths[which, np.newaxis]
-        position = np.arange(each[-1, 0])
-        yield which, first[which, np.newaxis] + np.minimum(position, each - 1), position < each
+    ordered = lengths[by_length]
+    begin = 0
+    while begin < len(ordered):
+        longest = int(GROWTH * ordered[begin])
+        end = int(np.searchsorted(ordered, longest, "right"))
+        width = int(ordered[end - 1])
+        for start in range(begin, end, max(1, CHUNK // width)):
+            which = by_length[start : min(end, start + max(1, CHUNK // width))]
+            position = np.arange(width)
+            real = position < lengths[which, np.newaxis]
+            last = lengths[which, np.newaxis] - 1
+            yield which, first[which, np.newaxis] + np.minimum(position, last), real
+        begin = end
 
 
 def _chances_to_reach(going_on: FloatArray, first: IntArray) -> FloatArray:
@@ -367,8 +395,8 @@ def _stopping_density(odds: FloatArray, stop: FloatArray, count: IntArray) -> Fl
     share = expit(odds)[:, np.newaxis]
     rest = expit(-odds)[:, np.newaxis]
     logarithm, slope = np.zeros(len(odds)), np.zeros(len(odds))
-    for begin in range(0, len(stop), max(1, PLACES // len(odds))):
-        part = slice(begin, begin + max(1, PLACES // len(odds)))
+    for begin in range(0, len(stop), max(1, CHUNK // len(odds))):
+        part = slice(begin, begin + max(1, CHUNK // len(odds)))
         # 1 - t P, which does not cancel.
         left = rest + share * (1.0 - stop[part])
         logarithm += np.log(left) @ count[part]
@@ -389,7 +417,7 @@ def _weight(odds: FloatArray, above: int, size: int) -> FloatArray:
     inner = np.arange(odds[0] - 5.0, NEGLIGIBLE + np.log(above + size), STEP)
     fixed = above * log_expit(inner) + log_expit(-inner)
     total = np.empty(len(odds))
-    rows = max(1, PLACES // len(inner))
+    rows = max(1, CHUNK // len(inner))
     for begin in range(0, len(odds), rows):
         part = slice(begin, begin + rows)
         ratio = log_expit(inner + shift[part, np.newaxis])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import inf
+from types import MappingProxyType
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -83,9 +84,7 @@ class PrecisionAtKMeasure(_AtK):
         letor={"undefined": "skip"},
     )
 
-    @property
-    def _laws(self) -> Mapping[str, Any]:
-        return {"draws": None, **super()._laws}
+    _own_laws = MappingProxyType({"draws": None})
 
     @property
     def values_are_ends(self) -> bool:
@@ -255,7 +254,7 @@ class SuccessMeasure(_AtK):
     values_are_ends = True
 
     @property
-    def _laws(self) -> Mapping[str, Any]:
+    def _own_laws(self) -> Mapping[str, Any]:
         return {"any": self.k}
 
     def draws(self, evidence: Evidence) -> Draws:
@@ -599,14 +598,12 @@ class _OfTop(Measure):
 class PrecisionAtTopMeasure(_OfTop):
     stem = "precision@top"
 
-    @property
-    def theorems(self) -> tuple[str, ...]:
-        """Binomial limits for the two classes above the threshold of the population."""
-        return ("exact",)
+    # Binomial limits for the two classes above the threshold of the population.
+    theorems = ("exact",)
 
     @property
-    def laws(self) -> Mapping[str, Any]:
-        return {"top": self.tau, **super().laws}
+    def _own_laws(self) -> Mapping[str, Any]:
+        return {"top": self.tau}
 
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = masses_of_tops(lists, self.tau)
@@ -708,9 +705,7 @@ class PositivesAtTopMeasure(Measure):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0 if self.normalize else inf)
 
-    @property
-    def laws(self) -> Mapping[str, Any]:
-        return {"draws": None, **super().laws}
+    _own_laws = MappingProxyType({"draws": None})
 
     def draws(self, evidence: Evidence) -> Draws:
         """Each positive, above the highest negative or not, given the negatives.

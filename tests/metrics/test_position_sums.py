@@ -116,3 +116,26 @@ def test_parts_of_positions_count_by_their_share(name):
     length = np.full(len(end), 10_000.0)
     expected = [oracle.between(function, *pair, 10_000) for pair in zip(begin, end, strict=True)]
     np.testing.assert_allclose(run.sums_between(begin, end, length), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("most", [4096, 10**6])
+def test_discounts_of_a_table_are_those_without(most):
+    rng = np.random.default_rng(5)
+    begin = np.sort(rng.uniform(0, most - 40, 300))
+    end = begin + rng.uniform(0, 40, 300)
+    end[:2], begin[:2] = (most, most - 0.5), (most - 3, most - 7)
+    # Runs of whole positions never see the table.
+    whole = LogarithmicRun().sums(np.floor(begin), np.floor(end) - np.floor(begin), end)
+    at = LogarithmicRun().at
+    first, last = np.floor(begin), np.floor(end)
+    expected = whole + (end - last) * at(last + 1, end) - (begin - first) * at(first + 1, end)
+    found = LogarithmicRun().sums_between(begin, end, end)
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)
+
+
+def test_late_runs_of_a_table_keep_their_digits():
+    n = 4096
+    begin, end = np.arange(0.0, n, 2.0), np.arange(2.0, n + 2.0, 2.0)
+    found = LogarithmicRun().sums_between(begin, end, end)
+    expected = [1 / np.log(2 + b) + 1 / np.log(3 + b) for b in begin]
+    np.testing.assert_allclose(found, expected, rtol=4e-16)
