@@ -727,9 +727,7 @@ def auc_deviation_bound(
     n_pos, n_neg = check_count("n_pos", n_pos, 0), check_count("n_neg", n_neg, 0)
     function_class = _check_function_class(function_class)
     _check_method(
-        function_class,
-        method,
-        get_args(FiniteMethod) if function_class is None else WITHOUT_AUC,
+        function_class, method, get_args(FiniteMethod) if function_class is None else WITHOUT_AUC
     )
     expected_auc = _check_auc("expected_auc", expected_auc, needed=method == "kl")
     _check_single_function("expected_auc", expected_auc, function_class)

@@ -19,8 +19,4 @@ from ._cutoffs import (
     sums_of_earlier,
     value_cutoffs,
 )
-from ._rank_statistics import (
-    SAME_TIES,
-    TIES_IN_RANDOM_ORDER,
-    top_precision_limits,
-)
+from ._rank_statistics import SAME_TIES, TIES_IN_RANDOM_ORDER, top_precision_limits

@@ -154,10 +154,7 @@ def utility(
             "of all lists, and pass qid, the id of the list of each item."
         )
     lists = check_lists(
-        y_true,
-        measure.label_type(pos_label),
-        qid=qid,
-        sample_weight=sample_weight,
+        y_true, measure.label_type(pos_label), qid=qid, sample_weight=sample_weight
     )
     return lists.to_rows(utilities_of(measure, lists), len(y_true))
 

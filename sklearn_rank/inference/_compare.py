@@ -23,11 +23,7 @@ from .._validation import (
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Measure, get_measure
 from ..metrics._shared import Evidence, MeasureLike
-from ._contrasts import (
-    comparison_of_limits,
-    interval_comparison,
-    resampled_comparison,
-)
+from ._contrasts import comparison_of_limits, interval_comparison, resampled_comparison
 from ._evidence import (
     JointEstimate,
     WeightMeaning,

@@ -50,10 +50,7 @@ def interval_comparison(
 
 
 def resampled_comparison(
-    evidences: Sequence[Evidence],
-    question: Question,
-    n_resamples: int,
-    rng: np.random.Generator,
+    evidences: Sequence[Evidence], question: Question, n_resamples: int, rng: np.random.Generator
 ) -> Comparison:
     """Test contrasts by normal limits, with the covariance of values of resampled lists."""
     measure, data = evidences[0].measure, evidences[0].data

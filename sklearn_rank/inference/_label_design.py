@@ -458,11 +458,7 @@ def _shares(known: BoolArray, strata: IntArray) -> FloatArray:
 
 
 def check_partial_labels(
-    y_true: Any,
-    design: Design,
-    name: str = "y_true",
-    qid: Any = None,
-    **others: Any,
+    y_true: Any, design: Design, name: str = "y_true", qid: Any = None, **others: Any
 ) -> tuple[AnyArray, PartialLabels]:
     """Labels with the missing ones filled in, which nothing reads, and what is known of them."""
     for argument, value in others.items():

@@ -164,10 +164,7 @@ class FlippedSubsets:
 
 
 def flipped_subsets(
-    values: FloatArray,
-    n_resamples: int,
-    rng: np.random.Generator,
-    sizes: FloatArray | None = None,
+    values: FloatArray, n_resamples: int, rng: np.random.Generator, sizes: FloatArray | None = None
 ) -> FlippedSubsets:
     """Flip the signs of values, in all ways or in random ones."""
     n = len(values)
@@ -210,10 +207,7 @@ def _subset_table(part: FloatArray, groups: int) -> FloatArray:
 
 
 def resampled_means(
-    values: FloatArray,
-    n_resamples: int,
-    rng: np.random.Generator,
-    sizes: FloatArray | None = None,
+    values: FloatArray, n_resamples: int, rng: np.random.Generator, sizes: FloatArray | None = None
 ) -> FloatArray:
     n = len(values)
     means = np.empty(n_resamples)

@@ -11,13 +11,7 @@ import numpy as np
 from .._lists import ScoredLists
 from .._order import TiedBlocks, counted_blocks, places_of, tied_blocks
 from .._typing import FloatArray, IntArray
-from .._validation import (
-    check_choice,
-    check_generator,
-    check_level,
-    check_resamples,
-    check_scores,
-)
+from .._validation import check_choice, check_generator, check_level, check_resamples, check_scores
 from ..bounds._shared import kl_limits
 from ..metrics import Measure
 from ..metrics._shared import (
@@ -41,14 +35,7 @@ from ._evidence import (
     refuse_collections,
     robust_sums,
 )
-from ._limits import (
-    BLOCK,
-    Alternative,
-    independent_rows,
-    mean_of_tail,
-    pvalue_of,
-    safe_limits,
-)
+from ._limits import BLOCK, Alternative, independent_rows, mean_of_tail, pvalue_of, safe_limits
 from ._list_intervals import influence_limits
 from ._results import Comparison, Interval
 

@@ -24,13 +24,7 @@ from ..metrics._shared import (
     RateCurve,
     share_at,
 )
-from ._evidence import (
-    GroupPart,
-    Spread,
-    joint_influence,
-    label_sums,
-    nonzero_variance,
-)
+from ._evidence import GroupPart, Spread, joint_influence, label_sums, nonzero_variance
 from ._limits import (
     BLOCK,
     Limits,
@@ -168,12 +162,7 @@ def rate_limits(curve: RateCurve, level: float) -> Limits:
 
 
 def bootstrap_interval(
-    evidence: Evidence,
-    level: float,
-    *,
-    n_resamples: int,
-    rng: np.random.Generator,
-    **_: Any,
+    evidence: Evidence, level: float, *, n_resamples: int, rng: np.random.Generator, **_: Any
 ) -> Interval:
     """Interval between percentiles of the measure of resampled lists."""
     least = int(np.ceil(2.0 / (1.0 - level)))

@@ -122,12 +122,7 @@ METHODS: tuple[Method, ...] = (
     ),
     Method("wilson", "draws", draws_interval, groups=True, one_class=True),
     Method(
-        "exact",
-        "draws",
-        draws_interval,
-        "Clopper & Pearson (1934)",
-        groups=True,
-        one_class=True,
+        "exact", "draws", draws_interval, "Clopper & Pearson (1934)", groups=True, one_class=True
     ),
     Method("exact", "any", any_interval, "Clopper & Pearson (1934)", groups=True, one_class=True),
     Method("dkw", "distributions", largest_difference_interval, "Massart (1990)", groups=True),

@@ -21,11 +21,7 @@ from .._lists import ScoredLists
 from .._partitions import any_collection
 from .._printed import ROUNDING
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import (
-    check_choice,
-    check_item_weights,
-    ravelled,
-)
+from .._validation import check_choice, check_item_weights, ravelled
 from .._warn import warn
 from ..bounds._shared import bisect
 from ..metrics import Measure, get_measure

@@ -25,12 +25,7 @@ from .._validation import check_level
 from .._warn import warn
 from ..bounds._shared import mean_limits, n_terms
 from ..metrics import get_measure
-from ._evidence import (
-    check_one_list,
-    list_of_chunks,
-    refuse_grouped_collections,
-    refuse_one_class,
-)
+from ._evidence import check_one_list, list_of_chunks, refuse_grouped_collections, refuse_one_class
 from ._limits import independent_rows, kolmogorov_margin
 from ._results import Interval
 
@@ -144,10 +139,7 @@ def moments_of_ranges(tied: ScoredLists, sums: Sequence[FloatArray]) -> AUCMomen
 
 
 def _placement_sums(
-    score: FloatArray,
-    positive: BoolArray,
-    weight: FloatArray | None,
-    center: float | None = None,
+    score: FloatArray, positive: BoolArray, weight: FloatArray | None, center: float | None = None
 ) -> tuple[float, float, float, float, float, float]:
     """Mean of the placements, sums of squares of positives and of negatives, tied share, counts.
 
@@ -427,12 +419,7 @@ class RocBand(Printed):
 
 
 def roc_band(
-    y_true: Any,
-    y_score: Any,
-    *,
-    level: float = 0.95,
-    groups: Any = None,
-    pos_label: Any = None,
+    y_true: Any, y_score: Any, *, level: float = 0.95, groups: Any = None, pos_label: Any = None
 ) -> RocBand:
     """Confidence band for the whole ROC curve, simultaneous and distribution-free.
 

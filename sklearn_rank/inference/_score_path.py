@@ -395,9 +395,7 @@ def score_limits(
 
 
 def limits_of_population(
-    path: ScorePath,
-    contrast: Sequence[float],
-    joint_of: Callable[[BoolArray], JointEstimate],
+    path: ScorePath, contrast: Sequence[float], joint_of: Callable[[BoolArray], JointEstimate]
 ) -> tuple[float, float, LimitsAt]:
     """Estimate, standard error, and limits that add the variance of lists with all labels.
 

@@ -21,12 +21,7 @@ from ._label_design import (
 from ._limits import midp_limits, safe_limits, two_sided_quantile
 from ._linear_rank import dkw_lower_limits
 from ._list_intervals import list_interval, top_limits
-from ._queries import (
-    QueryValues,
-    are_shares,
-    query_values_of,
-    sample_interval,
-)
+from ._queries import QueryValues, are_shares, query_values_of, sample_interval
 from ._results import Question
 from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
 from ._score_path import limits_of_population, score_path_of_parts

@@ -170,12 +170,7 @@ def test_never_below_an_exact_value():
             margins = np.repeat([0.5, -0.5], [hit, n - hit])
             if mass > 1e-12:
                 found = accuracy_at_top_margin_bound(
-                    np.full(50, 0.5),
-                    margins,
-                    delta,
-                    radius=1.0,
-                    norm=1.0,
-                    rho=0.5,
+                    np.full(50, 0.5), margins, delta, radius=1.0, norm=1.0, rho=0.5
                 )
                 missed += mass * (wrong / 2 > found.value)
         assert missed <= delta

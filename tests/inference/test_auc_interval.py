@@ -12,10 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank.bounds import auc_bound
 from sklearn_rank.bounds._bound import score_limits
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._roc import (
-    auc_score_limits,
-    sample_moments,
-)
+from sklearn_rank.inference._roc import auc_score_limits, sample_moments
 from tests.oracles import auc_variance as oracle
 
 WITH_GROUPS = ("wilson", "logit-delong", "delong")
@@ -100,12 +97,6 @@ def test_the_bounds_from_counts_agree(method):
         farther = max(found.estimate - found.low, found.high - found.estimate)
         if found.low > 0 or found.high < 1:
             assert farther == pytest.approx(min(bound, max(found.estimate, 1 - found.estimate)))
-
-
-def test_kl_of_a_perfect_sample():
-    # A^3 = delta / 2.
-    found = interval([4, 5, 6], [1, 2, 3], method="kl")
-    assert (found.low, found.high) == pytest.approx((0.025 ** (1 / 3), 1.0))
 
 
 def test_default_by_definition():
@@ -213,10 +204,7 @@ def test_no_certainty_from_no_spread(method):
     ("arguments", "message"),
     [
         ({"level": 1.0}, r"level=1\.0 must be a number in \(0, 1\)\."),
-        (
-            {"method": "bootstrap"},
-            "method='bootstrap' does not support auc of one list",
-        ),
+        ({"method": "bootstrap"}, "method='bootstrap' does not support auc of one list"),
         ({"sample_weight": [1, 2, 1, 1]}, "pass weights='frequency' if each row"),
         ({"weights": "frequency"}, "sample_weight is None: pass sample_weight"),
         (

@@ -238,10 +238,7 @@ def test_chunks_of_one_class_and_labels_that_are_words():
     )
     same(found, metric_interval("auc", y, score, pos_label="yes"))
     found = metric_interval(
-        Wilcoxon(),
-        da.from_array(y, chunks=40),
-        da.from_array(score, chunks=33),
-        pos_label="no",
+        Wilcoxon(), da.from_array(y, chunks=40), da.from_array(score, chunks=33), pos_label="no"
     )
     same(found, metric_interval(Wilcoxon(), y, score, pos_label="no"))
 
@@ -444,10 +441,7 @@ def test_accumulated_queries():
         (lambda y, s, q: Accumulator("auc"), "No row has a positive weight"),
         (lambda y, s, q: Accumulator("rr").update(y, s), "pass qid"),
         (lambda y, s, q: Accumulator("lift@0.1").update(y[y == 1], s[y == 1]), "one class only"),
-        (
-            lambda y, s, q: Accumulator("ndcg").update(y, s, qid=q, query_weight=q),
-            "query_weight",
-        ),
+        (lambda y, s, q: Accumulator("ndcg").update(y, s, qid=q, query_weight=q), "query_weight"),
     ],
 )
 def test_accumulators_without_an_interval(make, message):

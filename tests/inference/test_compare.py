@@ -87,10 +87,7 @@ def test_rows_of_their_own():
     assert found["x - y"].statistic == pytest.approx(welch.statistic)
     assert found["x - y"].pvalue > welch.pvalue
     two = compare(
-        FIRST,
-        {"x": zeros, "y": zeros[:25]},
-        {"x": first, "y": second},
-        qid={"x": qid, "y": other},
+        FIRST, {"x": zeros, "y": zeros[:25]}, {"x": first, "y": second}, qid={"x": qid, "y": other}
     )
     assert two.pvalue == pytest.approx(welch.pvalue)
 

@@ -78,10 +78,7 @@ CALLS = {
         "auc", y, {"a": a, "b": b}, groups=g, random_state=0, method="swap"
     ),
     "compare, unpaired": lambda y, a, b, g: compare(
-        "auc",
-        {"a": y, "b": y},
-        {"a": a, "b": b},
-        groups=None if g is None else {"a": g, "b": g},
+        "auc", {"a": y, "b": y}, {"a": a, "b": b}, groups=None if g is None else {"a": g, "b": g}
     ),
     "metric_interval, rank": lambda y, a, b, g: metric_interval(Exponential(4.0), y, a, groups=g),
     "metric_interval, random": lambda y, a, b, g: metric_interval(
@@ -218,10 +215,7 @@ def test_a_group_for_each_row_is_no_group_but_for_the_quantile():
     )
     assert found.statistic == pytest.approx(expected.statistic)
     apart = compare(
-        "auc",
-        {"a": y, "b": y},
-        {"a": a, "b": b},
-        groups={"a": alone, "b": alone + 1000},
+        "auc", {"a": y, "b": y}, {"a": a, "b": b}, groups={"a": alone, "b": alone + 1000}
     )
     assert apart.statistic == pytest.approx(
         compare("auc", {"a": y, "b": y}, {"a": a, "b": b}).statistic, rel=1e-3

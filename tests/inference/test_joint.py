@@ -14,11 +14,7 @@ from sklearn_rank.inference._evidence import (
 )
 from sklearn_rank.metrics import Exponential, LocalAUC, Power, Wilcoxon, linear_rank_score
 from sklearn_rank.metrics._influence import partial_auc_influence_of
-from sklearn_rank.metrics._shared import (
-    ClassInfluence,
-    linear_rank_influence_of,
-)
-from tests.oracles import rank_inference as oracle
+from sklearn_rank.metrics._shared import ClassInfluence, linear_rank_influence_of
 
 PHIS = [Wilcoxon(), Power(3), Exponential(5.0), LocalAUC(0.7)]
 
@@ -112,33 +108,6 @@ def test_other_units_scale_all_there_is():
 
 
 # ------------------------------------------------------------------------------------ together
-
-
-def test_covariance_is_delongs():
-    positive, scores = scorers(3)
-    joint = joint_influence(
-        influence_of(positive, scores, Wilcoxon(), normalize="minmax"), conditional=True
-    )
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        difference, error = oracle.delong(
-            positive.tolist(), scores[i].tolist(), scores[j].tolist()
-        )
-        assert joint.estimates[i] - joint.estimates[j] == pytest.approx(difference)
-        variance = joint.covariance[i, i] + joint.covariance[j, j] - 2 * joint.covariance[i, j]
-        assert variance == pytest.approx(error**2)
-    assert joint.n_effective == pytest.approx(20 * 40 / 60)
-    assert joint.length == 1.0
-
-
-@pytest.mark.parametrize("phi", PHIS, ids=str)
-def test_the_diagonal_is_each_scorer_alone(phi):
-    for conditional in (True, False):
-        positive, scores = scorers(4)
-        found = influence_of(positive, scores, phi)
-        joint = joint_influence(found, conditional=conditional)
-        for i, one in enumerate(found):
-            alone = one.variance() + (0.0 if conditional else one.label_variance())
-            assert joint.covariance[i, i] == pytest.approx(alone)
 
 
 def test_regularized_is_never_singular():

@@ -98,12 +98,7 @@ def test_intervals_of_planned_samples_cover(measure, two_batches):
 def test_difference():
     y, champion, challenger, y_true = population()
     plan = plan_labels(
-        "precision@60",
-        challenger,
-        budget=15,
-        y_true=y_true,
-        compare_with=champion,
-        random_state=1,
+        "precision@60", challenger, budget=15, y_true=y_true, compare_with=champion, random_state=1
     )
     # All rows of the champion's top have labels, so only those of the challenger's count.
     top = np.argsort(-challenger)[:60]

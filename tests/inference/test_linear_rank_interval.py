@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from sklearn_rank.inference import (
-    Interval,
-    metric_interval,
-)
+from sklearn_rank.inference import Interval, metric_interval
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -289,10 +286,7 @@ def test_precision_interval_at_the_edges():
         ({"level": True}, "level=True"),
         ({"method": "bootstrap", "n_resamples": 10}, "n_resamples=10"),
         ({"phi": LocalAUC(0.99)}, "the same value: pass another"),
-        (
-            {"phi": LocalAUC(0.99), "method": "bootstrap"},
-            "the same value: pass another",
-        ),
+        ({"phi": LocalAUC(0.99), "method": "bootstrap"}, "the same value: pass another"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")
@@ -308,56 +302,3 @@ def test_other_refusals():
         area_interval([1, 0], [4, 3], scale="sum")
     with pytest.raises(ValueError, match="method='dkw'"):
         metric_interval("precision@top0.05", [1, 0], [4, 3], method="dkw")
-
-
-# ------------------------------------------------------------------------------------- Monte Carlo
-
-
-def functional(phi, share, shift):
-    """E[phi(F) | positive] for normal scores."""
-    x = np.linspace(-9, 9 + shift, 100_001)
-    cdf = share * norm.cdf(x - shift) + (1 - share) * norm.cdf(x)
-    return np.trapezoid(phi(np.clip(cdf, 1e-12, 1 - 1e-12)) * norm.pdf(x - shift), x)
-
-
-SETTINGS = [(10, 90, 1.2), (30, 300, 2.0), (50, 50, 0.5), (100, 900, 1.2)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("conditional", [True, False])
-@pytest.mark.parametrize(
-    "phi", [Wilcoxon(), Power(3), Exponential(5.0), LocalAUC(0.8), VanDerWaerden()], ids=shown
-)
-def test_coverage_by_influence(phi, conditional):
-    rng = np.random.default_rng(9)
-    for n_pos, n_neg, shift in SETTINGS:
-        n = n_pos + n_neg
-        target, covered = functional(phi, n_pos / n, shift), 0
-        for _ in range(250):
-            k = n_pos if conditional else int(np.clip(rng.binomial(n, n_pos / n), 1, n - 1))
-            y_true = np.arange(n) < k
-            y_score = rng.normal(size=n) + shift * y_true
-            covered += target in rank_interval(
-                y_true, y_score, phi=phi, conditional=conditional, normalize="mean"
-            )
-        assert 0.91 <= covered / 250 <= 0.997
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["influence", "exact"])
-def test_coverage_of_the_precision_at_the_top(method):
-    rng = np.random.default_rng(13)
-    for n, tau, shift in ((200, 0.1, 1.0), (1000, 0.05, 1.0), (1000, 0.3, 1.0)):
-        grid = np.linspace(-6, 9, 300_001)
-        sf = 0.3 * norm.sf(grid - shift) + 0.7 * norm.sf(grid)
-        at = grid[np.argmax(sf <= tau)]
-        target, covered = 0.3 * norm.sf(at - shift) / tau, 0
-        for _ in range(400):
-            y_true = rng.random(n) < 0.3
-            y_score = rng.normal(size=n) + shift * y_true
-            covered += target in metric_interval(
-                f"precision@top{tau}", y_true, y_score, method=method
-            )
-        assert covered / 400 >= 0.92
-        if method == "influence":
-            assert covered / 400 <= 0.99

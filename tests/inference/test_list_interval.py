@@ -5,13 +5,7 @@ import pytest
 from scipy.stats import norm, sem, t
 
 from sklearn_rank.inference import metric_interval, roc_band
-from sklearn_rank.metrics import (
-    TopDCG,
-    bedroc_score,
-    get_measure,
-    linear_rank_score,
-    make_measure,
-)
+from sklearn_rank.metrics import TopDCG, bedroc_score, get_measure, linear_rank_score, make_measure
 from sklearn_rank.metrics._score_generating import Screening
 from tests.naming import shown
 
@@ -77,11 +71,7 @@ def test_an_influence_of_ones_own():
         ("bedroc@20", {"groups": np.zeros(8)}, "one group only"),
         (
             "bedroc@20",
-            {
-                "groups": GROUPS,
-                "sample_weight": [1, 0, 0, 1, 0, 0, 0, 0],
-                "weights": "frequency",
-            },
+            {"groups": GROUPS, "sample_weight": [1, 0, 0, 1, 0, 0, 0, 0], "weights": "frequency"},
             "one group",
         ),
         ("bedroc@20", {"level": 2}, "level=2"),

@@ -6,13 +6,7 @@ import pytest
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure
 
-MEASURES = [
-    "tau_b",
-    "top1",
-    "spearman",
-    get_measure("ndcg@3", gain="linear"),
-    "rr(rel>=2)",
-]
+MEASURES = ["tau_b", "top1", "spearman", get_measure("ndcg@3", gain="linear"), "rr(rel>=2)"]
 
 
 def matrices(n_lists=40, n_items=6, seed=0):

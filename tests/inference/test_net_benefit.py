@@ -11,12 +11,7 @@ from sklearn_rank.inference._limits import safe_limits
 from sklearn_rank.metrics import net_benefit
 from sklearn_rank.metrics._shared import Groups
 
-WAYS = [
-    {},
-    {"standardized": True},
-    {"prevalence": 0.1},
-    {"prevalence": 0.1, "standardized": True},
-]
+WAYS = [{}, {"standardized": True}, {"prevalence": 0.1}, {"prevalence": 0.1, "standardized": True}]
 every_way = pytest.mark.parametrize("how", WAYS, ids=lambda how: "-".join(how) or "plain")
 
 

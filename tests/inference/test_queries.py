@@ -13,13 +13,7 @@ from sklearn_rank.inference._limits import (
     holm_adjust,
     resampled_means,
 )
-from sklearn_rank.metrics import (
-    dcg_score,
-    get_measure,
-    make_measure,
-    ndcg_score,
-    roc_auc_score,
-)
+from sklearn_rank.metrics import dcg_score, get_measure, make_measure, ndcg_score, roc_auc_score
 from tests.oracles import resampling as oracle
 
 METHODS = ["randomization", "t", "wilcoxon"]

@@ -12,12 +12,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from sklearn_rank.inference import (
-    ConfidenceSequence,
-    compare,
-    metric_interval,
-    sample_size,
-)
+from sklearn_rank.inference import ConfidenceSequence, compare, metric_interval, sample_size
 from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names
 from sklearn_rank.model_selection import BoundSearchCV, cross_val_interval
 

@@ -8,12 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from sklearn_rank.inference import compare, metric_interval, sample_size
-from sklearn_rank.inference._plans import (
-    Composition,
-    ExpectedAUC,
-    PlanModel,
-    threshold_share,
-)
+from sklearn_rank.inference._plans import Composition, ExpectedAUC, PlanModel, threshold_share
 from sklearn_rank.inference._roc import both_below
 from tests.oracles import sample_sizes as oracle
 
@@ -209,11 +204,7 @@ NDCG = {"measure": "ndcg@10", "prevalence": None, "expected": None}
         (ValueError, {"measure": "bedroc@20"}, "has no formula: pass pilot="),
         (ValueError, NDCG, r"has no formula: pass pilot=\(y_true, y_score\), qid=qid"),
         (ValueError, {"measure": "success@5"}, "prevalence=0.1 is not used"),
-        (
-            ValueError,
-            {"measure": "precision@top0.2", "expected": 0.6},
-            "pass at most 0.5",
-        ),
+        (ValueError, {"measure": "precision@top0.2", "expected": 0.6}, "pass at most 0.5"),
         (
             ValueError,
             {"measure": "precision@top0.2", "expected": 0.05},

@@ -65,10 +65,7 @@ def doors():
 
 
 # Curves and scores, which make no statement about new rows; intervals refuse weights there.
-WITHOUT_INFERENCE = {
-    "TopThresholdClassifier.score",
-    "TopThresholdClassifier.set_score_request",
-}
+WITHOUT_INFERENCE = {"TopThresholdClassifier.score", "TopThresholdClassifier.set_score_request"}
 
 
 def test_every_door_that_takes_weights_asks_what_they_mean():

@@ -18,22 +18,11 @@ from sklearn_rank.metrics import (
     get_measure,
     linear_rank_score,
 )
-from sklearn_rank.metrics._shared import (
-    as_score_generating,
-    linear_rank_influence_of,
-    rank_bias,
-)
+from sklearn_rank.metrics._shared import as_score_generating, linear_rank_influence_of, rank_bias
 from tests.naming import shown
 from tests.oracles import rank_inference as oracle
 
-SMOOTH = [
-    Wilcoxon(),
-    Power(3),
-    Exponential(5.0),
-    Exponential(20.0),
-    Cauchy(0.25),
-    VanDerWaerden(),
-]
+SMOOTH = [Wilcoxon(), Power(3), Exponential(5.0), Exponential(20.0), Cauchy(0.25), VanDerWaerden()]
 
 
 def late(u):

@@ -6,14 +6,7 @@ from scipy import stats
 
 from sklearn_rank.inference import two_sample_rank_test
 from sklearn_rank.inference._linear_rank import _matched_tails, _whole, _whole_tails
-from sklearn_rank.metrics import (
-    Exponential,
-    LocalAUC,
-    Power,
-    TopDCG,
-    VanDerWaerden,
-    roc_auc_score,
-)
+from sklearn_rank.metrics import Exponential, LocalAUC, Power, TopDCG, VanDerWaerden, roc_auc_score
 from tests.oracles import rank_inference as oracle
 
 PHIS = {
