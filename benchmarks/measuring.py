@@ -121,37 +121,6 @@ def serve(work):
     return True
 
 
-def best_time(function, *, repeats, budget):
-    """Call a function several times within a budget of seconds.
-
-    Returns
-    -------
-    tuple of (float, float, int, object)
-        Wall seconds of the fastest call, cores busy during it, number of calls, and what the
-        fastest call returned.
-    """
-    best, cores, spent, calls, value = float("inf"), float("nan"), 0.0, 0, None
-    while calls < repeats and (calls == 0 or spent + best < budget):
-        busy, start = time.process_time(), time.perf_counter()
-        returned = function()
-        wall = time.perf_counter() - start
-        if wall < best:
-            best, cores, value = wall, (time.process_time() - busy) / wall, returned
-        spent += wall
-        calls += 1
-    return best, cores, calls, value
-
-
-def peak_memory():
-    """Return the largest resident memory of this process so far, in MB (NaN on Windows)."""
-    try:
-        import resource
-    except ImportError:
-        return float("nan")
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-
-
 def versions_of(*packages):
     """Return the versions of packages in one line, without those that are not installed."""
     found = []

@@ -150,7 +150,6 @@ SETS = [
     DataSet("lightgbm_rank_3", "confirm", partial(_graded, LIGHTGBM, 300, 3)),
     *(DataSet(f"made_{kind}", "made", _made(kind)) for kind in generators.KINDS),
 ]
-BY_NAME = {data_set.name: data_set for data_set in SETS}
 
 
 @cache
