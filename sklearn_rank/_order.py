@@ -194,7 +194,7 @@ def leading(
 
 
 # Places of blocks that a loop takes in some seconds at the most.
-MOST_PLACES = 1e8
+MAX_PLACES = 1e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,10 +343,10 @@ def counted_blocks(
 
 def check_n_places(n_places: float) -> None:
     """Refuse so many places that a loop over them would take minutes."""
-    if n_places > MOST_PLACES:
+    if n_places > MAX_PLACES:
         raise ValueError(
             f"sample_weight stands for {n_places:.3g} items that are looked at one by one, more "
-            f"than {MOST_PLACES:g}: pass weights of a smaller scale."
+            f"than {MAX_PLACES:g}: pass weights of a smaller scale."
         )
 
 

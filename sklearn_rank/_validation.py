@@ -25,10 +25,10 @@ from ._warn import warn
 Closed: TypeAlias = Literal["both", "left", "right", "neither"]
 
 # Beyond it float64 does not distinguish neighbouring integers; no file has more items.
-MOST_ITEMS = 2**53
+MAX_EXACT_INT = 2**53
 
 # The product of two weights must neither overflow nor vanish.
-LARGEST_WEIGHT = 1e150
+MAX_WEIGHT_SUM = 1e150
 
 
 def is_number(value: Any) -> bool:
@@ -132,7 +132,7 @@ def check_whole(
 
 def check_count(name: str, value: Any, low: int = 1) -> int:
     """Check a number of items: a whole number of at most 2^53."""
-    return check_whole(name, value, low, MOST_ITEMS)
+    return check_whole(name, value, low, MAX_EXACT_INT)
 
 
 def check_position(name: str, value: Any, *, optional: bool = False) -> int:
@@ -588,14 +588,14 @@ def _usual_positive(labels: AnyArray) -> BoolArray | None:
     return positive if usual else None
 
 
-def class_among(classes: AnyArray, pos_label: Any, whose: str) -> Any:
+def class_among(classes: AnyArray, pos_label: Any, what: str) -> Any:
     """Find the class that an argument names as the positive one."""
     if np.ndim(pos_label) == 0:
         for label in classes:
             if label == pos_label:
                 return label
     raise ValueError(
-        f"pos_label={pos_label!r} is not among the {whose}, {_listed(classes)}: pass one of them."
+        f"pos_label={pos_label!r} is not among the {what}, {_listed(classes)}: pass one of them."
     )
 
 
@@ -790,7 +790,7 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
     if (
         array.dtype.kind in "iu"
         and array.dtype.itemsize == 8
-        and (array.max() > MOST_ITEMS or array.min() < -MOST_ITEMS)
+        and (array.max() > MAX_EXACT_INT or array.min() < -MAX_EXACT_INT)
     ):
         raise ValueError(
             f"{name} has integers beyond 2**53, which float64 cannot distinguish: subtract a"
@@ -832,7 +832,7 @@ def _may_be_rounded(array: AnyArray) -> bool:
     if array.dtype.kind != "f" or array.dtype.itemsize < 8:
         return False
     size = np.abs(array)
-    return bool(np.any((size >= MOST_ITEMS) & (size < np.inf)))
+    return bool(np.any((size >= MAX_EXACT_INT) & (size < np.inf)))
 
 
 def _find_rounded_pair(exact: Any, rounded: FloatArray) -> tuple[Any, Any] | None:
@@ -908,10 +908,10 @@ def _finite_weights(array: AnyArray, name: str) -> FloatArray:
     with np.errstate(over="ignore"):
         total = weight.sum()
     smallest = np.min(weight, where=weight > 0, initial=np.inf)
-    if total > LARGEST_WEIGHT or smallest < 1 / LARGEST_WEIGHT:
+    if total > MAX_WEIGHT_SUM or smallest < 1 / MAX_WEIGHT_SUM:
         raise ValueError(
-            f"{name} must sum to at most {LARGEST_WEIGHT:g}, and positive weights be at least"
-            f" {1 / LARGEST_WEIGHT:g}, or their products overflow float64: scale them."
+            f"{name} must sum to at most {MAX_WEIGHT_SUM:g}, and positive weights be at least"
+            f" {1 / MAX_WEIGHT_SUM:g}, or their products overflow float64: scale them."
         )
     return weight
 

@@ -17,7 +17,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from .._validation import reads_as
 from ._input import (
-    OF_DESIGN,
+    DESIGN_OPTIONS,
     SEPARATORS,
     Column,
     are_booleans,
@@ -46,7 +46,7 @@ ROLES = {
     "groups": "patient user customer subject account client person member household session"
     " visitor merchant seller cluster groups userid patientid id",
 }
-MOST = 9  # Columns without a telling name that are taken as scores
+MAX_UNNAMED = 9  # Columns without a telling name that are taken as scores, or listed
 
 
 class Facts:
@@ -101,7 +101,8 @@ def as_option(parser: ArgumentParser, option: str, value: Any) -> str | None:
     return text if read in (value, [value]) else None
 
 
-RARE = 0.001  # Labels of the first rows alone that chance makes so seldom look chosen
+# Of the hypothesis that rows were labelled at random, where only the first have labels
+SIGNIFICANCE = 0.001
 
 
 def rows(n: int, what: str = "row") -> str:
@@ -250,7 +251,7 @@ class Examined:
             free = [f for f in free if not (f.is_whole and f.is_in_blocks)]
             scores = [f for f in free if not f.is_whole] or [f for f in free if not f.is_unique]
         names = listed([facts.name for facts in scores])
-        if 0 < len(scores) <= MOST:
+        if 0 < len(scores) <= MAX_UNNAMED:
             self.say("score", f"{names} {look}.")
             return scores
         many = f"{len(scores)} columns could be scores or features ({names})"
@@ -374,7 +375,7 @@ class Examined:
                 self.guessed_positive = True
                 text = f"{positive!r} is taken as the positive class; --pos-label names another."
                 self.say("label", text)
-        options = {name: getattr(self._options, name) for name in OF_DESIGN}
+        options = {name: getattr(self._options, name) for name in DESIGN_OPTIONS}
         stated = [
             self.option(name, value)
             for name, value in options.items()
@@ -410,13 +411,13 @@ class Examined:
 
     def _part(self, known: BoolArray) -> list[str]:
         """Find out which rows have labels. Options that say so."""
-        for way in ("inclusion_probability", "strata"):
-            if columns := self.of_role(way):
-                self.say("label", f"{columns[0].name!r} looks like --{way.replace('_', '-')}.")
-                return [self.option(way, columns[0].name)]
+        for option in ("inclusion_probability", "strata"):
+            if columns := self.of_role(option):
+                self.say("label", f"{columns[0].name!r} looks like {flag(option)}.")
+                return [self.option(option, columns[0].name)]
         reviews = {name: self._review(known, score) for name, score in self.usable.items()}
         name = max(reviews, key=lambda score: reviews[score][1], default="")
-        if name and reviews[name][2] < log(RARE):
+        if name and reviews[name][2] < log(SIGNIFICANCE):
             k, n_above, _ = reviews[name]
             n_below, more = int(known.sum()) - n_above, ""
             each = " of each query" if self.qid is not None else ""
@@ -446,7 +447,7 @@ class Examined:
         k, n_above = self._first_labelled(known, score, ~known)
         drawn = np.arange(n_above)
         chance = float((np.log(known.sum() - drawn) - np.log(self.n - drawn)).sum())
-        if chance < log(RARE):  # the review may have ended within a tie
+        if chance < log(SIGNIFICANCE):  # the review may have ended within a tie
             k, n_above = self._first_labelled(known, score, known)
         return k, n_above, chance
 
@@ -463,7 +464,7 @@ class Examined:
     def _describe_others(self) -> None:
         """Describe columns that are not used."""
         unused = [facts.name for facts in self._free() if not facts.role]
-        if 0 < len(unused) <= MOST:
+        if 0 < len(unused) <= MAX_UNNAMED:
             self.say("file", f"Not used: {listed(unused)}.")
         elif unused:
             self.say("file", f"{len(unused)} columns are not used.")

@@ -472,8 +472,8 @@ def _queries(count: int) -> str:
 
 
 # Options for labels known in part; one of the first four says which rows have labels.
-WAYS = ("review_top", "strata", "inclusion_probability", "random_labels")
-OF_DESIGN = (*WAYS, "champion", "proxy", "audit", "most_below")
+DESIGNS = ("review_top", "strata", "inclusion_probability", "random_labels")
+DESIGN_OPTIONS = (*DESIGNS, "champion", "proxy", "audit", "most_below")
 
 
 def are_booleans(texts: Iterable[str]) -> bool:
@@ -487,7 +487,7 @@ def _read_labels(column: Column, pos_label: str | None, *, in_part: bool) -> Flo
         row = int(np.argmin(known))
         if not in_part or not known.any():
             why = KNOWN_IN_PART.partition("; ")[0] if known.any() else "as all others"
-            *others, last = map(flag, WAYS)
+            *others, last = map(flag, DESIGNS)
             raise column.error(
                 row,
                 f"is {column.cells[row] or 'empty'}, {why}; say which rows have labels, by"
@@ -531,7 +531,7 @@ def _read_design(options: Namespace, columns: dict[str, Column]) -> Any:
         column = getattr(options, name)
         return columns[column].numbers() if column else None
 
-    if not any(getattr(options, name) for name in WAYS):
+    if not any(getattr(options, name) for name in DESIGNS):
         return None
     strata = columns[options.strata].ids() if options.strata else None
     if options.random_labels:
@@ -575,20 +575,20 @@ class TableRankings:
 
     def __init__(self, options: Namespace) -> None:
         self._options = options
-        ways = [name for name in WAYS if getattr(options, name)]
-        if len(ways) > 1:
-            raise CommandError(f"{flag(ways[0])} and {flag(ways[1])} exclude each other")
+        designs = [name for name in DESIGNS if getattr(options, name)]
+        if len(designs) > 1:
+            raise CommandError(f"{flag(designs[0])} and {flag(designs[1])} exclude each other")
         if bool(options.review_top) != bool(options.champion):
             raise CommandError("--review-top and --champion go together: pass both")
         if not options.review_top:
             _refuse(options, ("audit", "most_below"), "for --review-top")
-        if not ways:
-            names = ", ".join(map(flag, WAYS))
+        if not designs:
+            names = ", ".join(map(flag, DESIGNS))
             _refuse(options, ("proxy",), f"for labels known in part, with one of {names}")
         with reading(options.file):
             columns = read_columns(options.file, options.delimiter, self._choose_columns)
             self._y_true = _read_labels(
-                columns[self._label], options.pos_label, in_part=bool(ways)
+                columns[self._label], options.pos_label, in_part=bool(designs)
             )
             self._design = _read_design(options, columns)
             self._scores = {name: columns[name].numbers() for name in self.names}
@@ -610,7 +610,7 @@ class TableRankings:
         parts = [f"{len(self._y_true):,} rows"]
         if self._design is not None:
             given = vars(options)
-            self.described |= {key: given[key] for key in OF_DESIGN}
+            self.described |= {key: given[key] for key in DESIGN_OPTIONS}
             parts.append(f"{len(self._known):,} with labels")
         if self._qid is not None:
             self.described["queries"] = len(np.unique(self._qid))
@@ -721,7 +721,7 @@ def read_rankings(options: Namespace) -> Rankings:
     if options.file is not None:
         raise CommandError(f"pass FILE ({options.file}) or --run and --qrels, not both")
     table = ("label", "score", "qid", "one_list", "groups", "pos_label", "delimiter")
-    _refuse(options, (*table, *OF_DESIGN), "for a table")
+    _refuse(options, (*table, *DESIGN_OPTIONS), "for a table")
     return RunRankings(options)
 
 

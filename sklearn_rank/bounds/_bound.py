@@ -13,7 +13,7 @@ from scipy.special import rel_entr
 
 from .._printed import Printed
 from .._typing import FloatArray
-from .._validation import MOST_ITEMS, check_number
+from .._validation import MAX_EXACT_INT, check_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,15 +119,15 @@ def bisect(
 
 
 def least_size(suffices: Callable[[int], bool]) -> float:
-    """Least number of items of at least 2 that suffices; infinite above ``MOST_ITEMS``."""
+    """Least number of items of at least 2 that suffices; infinite above ``MAX_EXACT_INT``."""
     high = 2
-    while high <= MOST_ITEMS and not suffices(high):
+    while high <= MAX_EXACT_INT and not suffices(high):
         high *= 2
     low = high // 2
-    while high - low > 1 and high <= MOST_ITEMS:
+    while high - low > 1 and high <= MAX_EXACT_INT:
         middle = (low + high) // 2
         low, high = (low, middle) if suffices(middle) else (middle, high)
-    return float(high) if high <= MOST_ITEMS else inf
+    return float(high) if high <= MAX_EXACT_INT else inf
 
 
 def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:

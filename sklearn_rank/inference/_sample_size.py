@@ -9,7 +9,7 @@ from typing import Any
 
 from .._printed import Printed
 from .._validation import (
-    MOST_ITEMS,
+    MAX_EXACT_INT,
     check_generator,
     check_number,
     check_share,
@@ -180,7 +180,7 @@ class Question:
                 " other."
             )
         level = check_part("level", level)
-        n = _if_passed(check_whole, "n", n, 2, MOST_ITEMS)
+        n = _if_passed(check_whole, "n", n, 2, MAX_EXACT_INT)
         most = (high - low) * expected.n_rankers
         width = _if_passed(check_length, "width", width, most, "the interval")
         if is_test and n is None and power is None:

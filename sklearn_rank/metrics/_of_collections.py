@@ -22,7 +22,7 @@ from .._lists import Lists, ScoredLists, group_scored_rows, refuse_single_rows
 from .._optional import import_dask
 from .._partitions import Partitions, aligned, is_collection, tree_reduce
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import LARGEST_WEIGHT, CheckedRows, check_qid
+from .._validation import MAX_WEIGHT_SUM, CheckedRows, check_qid
 from .._warn import Message, collected, warn
 from ._ranges import (
     Cells,
@@ -314,9 +314,9 @@ def _query_weight(weight: FloatArray | None, n_lists: int) -> FloatArray:
 
 def check_all_weights(lists: Lists, measure: Any) -> None:
     """Refuse weights that mean nothing to a measure, or whose products overflow float64."""
-    if lists.weight is not None and lists.weight.sum() > LARGEST_WEIGHT:
+    if lists.weight is not None and lists.weight.sum() > MAX_WEIGHT_SUM:
         raise ValueError(
-            f"sample_weight must sum to at most {LARGEST_WEIGHT:g}, or its products overflow"
+            f"sample_weight must sum to at most {MAX_WEIGHT_SUM:g}, or its products overflow"
             " float64: divide the weights by a constant."
         )
     measure._check_weights(lists)

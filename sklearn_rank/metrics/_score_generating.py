@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
-from .._order import MASS_SLACK, MOST_PLACES, places_of
+from .._order import MASS_SLACK, MAX_PLACES, places_of
 from .._typing import BoolArray, FloatArray
 from .._validation import check_number, check_position
 from ._tied_sums import LogarithmicRun, NormalQuantileRun, PowerRun
@@ -117,10 +117,10 @@ class ScoreGeneratingFunction(ABC):
 
     def _run_sums(self, below: FloatArray, lengths: FloatArray, n: FloatArray) -> FloatArray:
         """Sums over runs of whole ``lengths`` of ranks after ``below``: rank by rank."""
-        if (total := lengths.sum()) > MOST_PLACES:
+        if (total := lengths.sum()) > MAX_PLACES:
             raise ValueError(
                 f"The lists have {total:g} ranks to sum {self!r} over, more than the limit of"
-                f" {MOST_PLACES:g}: pass weights of a smaller scale, or a score-generating"
+                f" {MAX_PLACES:g}: pass weights of a smaller scale, or a score-generating"
                 " function of this package, whose sums have a closed form."
             )
         sums = np.zeros(len(below))

@@ -25,7 +25,7 @@ from scipy.special import expi, expit, log_expit, ndtri, xlogy
 
 from .._lists import Lists, ScoredLists
 from .._order import (
-    MOST_PLACES,
+    MAX_PLACES,
     TiedBlocks,
     near_whole,
     ragged_ranges,
@@ -592,10 +592,10 @@ def _weighted_sums(
         sums += (end - last) * (length - last - 1.0) - (begin - first) * (length - first - 1.0)
     else:
         counted = np.ceil(last)
-        if (total := counted.sum()) > MOST_PLACES:
+        if (total := counted.sum()) > MAX_PLACES:
             raise ValueError(
                 f"The lists have {total:g} positions to evaluate the discount at, more than the"
-                f" limit of {MOST_PLACES:g}: pass k, or weights of a smaller scale."
+                f" limit of {MAX_PLACES:g}: pass k, or weights of a smaller scale."
             )
         sums = _laid_out_sums(discount, lengths, counted.astype(np.int64), end, blocks)
     return _list_sums(gain * sums, blocks.first)
