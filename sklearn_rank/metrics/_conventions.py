@@ -17,6 +17,9 @@ from .._order import ragged_ranges, sorted_descending, tied_blocks
 from .._typing import AnyArray, FloatArray
 from .._validation import check_vector
 
+# Probabilities, and sums and inverses of them, may be rounded by so much, in float32 too.
+ROUNDING = 1e-6
+
 Convention: TypeAlias = Literal[
     "paper",
     "sklearn",

@@ -13,6 +13,7 @@ from scipy.special import logit
 from .._lists import ScoredLists
 from .._order import TiedBlocks, check_n_places, class_codes, tied_blocks
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ._conventions import ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -392,10 +393,6 @@ class LabelTotal(NamedTuple):
         return value, slopes[0] * slope + slopes[1]
 
 
-# Items that the influence counts for each row, as it takes whole numbers.
-ITEMS_PER_ROW = 10**6
-
-
 @dataclass(frozen=True, eq=False)
 class FractionalList:
     """Each row as a positive and a negative, by its fraction, for a measure of weighted rows."""
@@ -432,7 +429,8 @@ class FractionalList:
         positive = np.repeat([True, False], len(labels))[present]
         score = np.tile(self.score, 2)[present]
         value = self.measure.values(_single_list(positive, score, weight[present]))[0]
-        items = np.ceil(ITEMS_PER_ROW * weight[present])
+        # The influence takes whole numbers of items: many for each row.
+        items = np.ceil(weight[present] * round(1.0 / ROUNDING))
         lists = replace(_single_list(positive, score, items), draws=n)
         influence = self.measure.influence_of(lists).linear
         moved = np.full(2 * len(labels), np.nan)

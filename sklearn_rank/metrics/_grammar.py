@@ -15,10 +15,10 @@ import numpy as np
 from .._lists import Kind, Lists, ScoredLists
 from .._typing import AnyArray, FloatArray
 from .._validation import check_choice, check_flag, is_number
-from ._conventions import PositionalForm
+from ._conventions import ROUNDING, PositionalForm
 from ._influence import ClassInfluence
 from ._linear_rank import LinearRankMeasure
-from ._measure import FUNCTIONS, ROUNDING, Measure, Undefined
+from ._measure import FUNCTIONS, Measure, Undefined
 from ._score_generating import ScoreGeneratingFunction
 
 # Types that are accepted as a measure.

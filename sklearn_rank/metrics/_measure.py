@@ -41,6 +41,7 @@ from .._validation import (
 from .._warn import warn
 from ..exceptions import ScorerSetupError
 from ._conventions import (
+    ROUNDING,
     Convention,
     NamedNumber,
     PositionalForm,
@@ -57,8 +58,6 @@ Average: TypeAlias = Literal["mean"] | None
 Undefined: TypeAlias = Literal["skip", "raise"] | float
 Value: TypeAlias = Any  # a float, or with average=None an array, or that and the ids
 
-# Probabilities, and sums and inverses of them, may be rounded by so much, in float32 too.
-ROUNDING = 1e-6
 # Fewer rows, as in a batch, may be light by chance.
 FEW_ROWS = 20
 

@@ -10,9 +10,9 @@ from .._lists import LabelType, ScoredLists, check_lists
 from .._order import tied_blocks
 from .._typing import FloatArray
 from .._validation import check_number, check_position, check_vector, shown
-from ._conventions import NamedNumber, position, share
+from ._conventions import ROUNDING, NamedNumber, position, share
 from ._influence import ClassInfluence, local_ranks
-from ._measure import ROUNDING, Measure, checked, without_function
+from ._measure import Measure, checked, without_function
 from ._top import check_top, masses_of_tops
 
 

@@ -178,9 +178,6 @@ def join_columns(parts: Sequence[ScoredLists]) -> tuple[AnyArray, AnyArray, Any]
 
 # -------------------------------------------------------------------------- which ranges count
 
-# A range is not divided further where it holds no larger share of the rows.
-SMALLEST_SHARE = 1 / 64
-
 
 def is_additive(measure: Any) -> bool:
     of_classes = measure.kind == "binary" and measure.weights != "none"
@@ -214,9 +211,12 @@ class Cells(NamedTuple):
         return values[0], values[1]
 
     def open(
-        self, measure: Any, mixed: BoolArray, n_rows: AnyArray, share: float = SMALLEST_SHARE
+        self, measure: Any, mixed: BoolArray, n_rows: AnyArray, share: float = 0.0
     ) -> BoolArray:
-        """Which mixed cells hold rows whose order changes the value. Shape (n_cells,)."""
+        """Which mixed cells hold rows whose order changes the value. Shape (n_cells,).
+
+        A range that holds no larger share of the rows is not divided further.
+        """
         is_open = np.zeros(len(mixed), dtype=bool)
         least = share * n_rows.sum()
         ranges = [(0, len(mixed))]

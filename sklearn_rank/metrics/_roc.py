@@ -15,10 +15,9 @@ from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import MASS_SLACK, counted_blocks
 from .._typing import FloatArray
 from .._validation import check_flag, check_number, check_scores, check_share, ravelled
-from ._conventions import NamedNumber, limits, number, rules_of, share
+from ._conventions import ROUNDING, NamedNumber, limits, number, rules_of, share
 from ._influence import ClassInfluence, by_row, partial_auc_influence_of, rate_influence
 from ._measure import (
-    ROUNDING,
     BinaryOptions,
     ConventionalMeasure,
     ConventionOptions,
