@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import dump_svmlight_file
 from sklearn.utils import Bunch
 
 from sklearn_rank.datasets import _svmlight, load_letor
@@ -97,18 +96,6 @@ def test_types():
     assert bunch.data.nnz == 1
     assert bunch.data.indices.dtype == bunch.data.indptr.dtype == np.int32
     assert bunch.data.dtype == np.float32
-
-
-def test_what_scikit_learn_writes_is_read(tmp_path):
-    rng = np.random.default_rng(0)
-    X, y, qid = rng.integers(-9, 9, (20, 4)) / 8, rng.integers(0, 3, 20), rng.integers(0, 5, 20)
-    for zero_based in (True, False):
-        path = tmp_path / f"{zero_based}.txt"
-        dump_svmlight_file(X, y, str(path), query_id=qid, zero_based=zero_based)
-        data, target, query = load_letor(path, return_X_y=True)
-        np.testing.assert_array_equal(data, X)
-        np.testing.assert_array_equal(target, y)
-        np.testing.assert_array_equal(query, qid)
 
 
 @pytest.mark.parametrize(

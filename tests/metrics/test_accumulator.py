@@ -13,7 +13,6 @@ from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import (
     Accumulator,
     get_measure,
-    make_measure,
 )
 from sklearn_rank.metrics._ranges import ScoreTable
 from tests.catalogue import FUNCTIONS
@@ -189,15 +188,6 @@ def test_the_order_of_the_rows_that_a_system_sees_is_that_of_the_updates():
     accumulator = Accumulator(measure).update(y_true[:2], y_score[:2])
     accumulator.merge(Accumulator(measure).update(y_true[2:], y_score[2:]))
     assert accumulator.result() == measure(y_true, y_score)
-
-
-def test_a_measure_of_ones_own():
-    measure = make_measure(lambda y_true, y_score: y_true[np.argmax(y_score)], name="first")
-    y_true, y_score, qid = np.array([1, 0, 0, 1]), np.arange(4.0), np.array([1, 1, 2, 2])
-    accumulator = Accumulator(measure)
-    for rows in (slice(2), slice(2, 4)):
-        accumulator.update(y_true[rows], y_score[rows], qid=qid[rows])
-    assert accumulator.result() == measure(y_true, y_score, qid=qid) == 0.5
 
 
 # ---------------------------------------------------------------------------------- the labels

@@ -62,6 +62,9 @@ def test_what_a_function_returns_is_checked():
     assert make_measure(lambda t, s: 1.0 + 1e-12, range=(0, 1))(y, score) == 1.0
 
 
+LOSS = {"utilities": np.sqrt, "discounts": np.ones}
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -74,6 +77,7 @@ def test_what_a_function_returns_is_checked():
         ({"utilities": 1, "discounts": 2}, TypeError, "utilities=1 must be a function"),
         ({"undefined": "zero"}, ValueError, "undefined='zero'"),
         ({"name": ""}, ValueError, "name=''"),
+        ({**LOSS, "greater_is_better": False}, ValueError, "pass the measure as a score"),
     ],
 )
 def test_arguments_of_make_measure_are_checked(arguments, error, message):
@@ -116,11 +120,6 @@ def test_a_function_cannot_change_the_arrays_of_the_caller():
     measure.positional.utilities(lists)
     assert y.tolist() == lists.grade.tolist() == [2.0, 1.0, 0.0]
     assert score.tolist() == lists.score.tolist() == [1.0, 3.0, 2.0]
-
-
-def test_a_loss_has_no_utilities():
-    with pytest.raises(ValueError, match="pass the measure as a score"):
-        make_measure(share_on_top, utilities=np.sqrt, discounts=np.ones, greater_is_better=False)
 
 
 def test_weights_of_items_are_refused_wherever_they_arrive():

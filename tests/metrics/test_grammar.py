@@ -5,10 +5,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank import metrics
-from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -311,20 +309,6 @@ def test_a_convention_can_be_set_and_changed_on_a_measure():
     assert changed.undefined == 1.0
 
 
-def test_a_measure_that_is_passed_for_a_scorer_says_what_to_pass():
-    model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(ScorerSetupError, match=r"pass get_scorer\(measure\)"):
-        get_measure("auc")(model, [[0.0], [1.0]], [0, 1])
-
-
 def test_a_parameter_that_is_needed_is_named():
     with pytest.raises(TypeError, match=r"needs phi: pass get_measure\(linear_rank_score, phi"):
         get_measure(metrics.linear_rank_score)
-
-
-def test_a_measure_of_two_classes_is_read_from_the_name_with_a_level():
-    for name in get_measure_names():
-        if get_measure(name).kind == "binary":
-            measure = get_measure(name, rel=2)
-            assert measure.name == f"{name}(rel>=2)"
-            assert get_measure(measure.name) == measure

@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_rank import _order as _blocks
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.metrics import Accumulator, average_precision_score, get_measure
+from sklearn_rank.metrics import average_precision_score, get_measure
 from sklearn_rank.metrics._influence import average_precision_influence
 from tests.oracles import influence_of_precision as oracle
 
@@ -118,17 +118,6 @@ def test_blocks_longer_than_what_is_laid_out_at_once(monkeypatch):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_variance_is_that_of_samples():
-    rng = np.random.default_rng(5)
-    positive = np.arange(600) < 60
-    found = [
-        average_precision_influence(positive, rng.standard_cauchy(600) + 4.0 * positive)
-        for _ in range(400)
-    ]
-    estimates = [one.estimate for one in found]
-    assert np.mean([one.variance() for one in found]) == pytest.approx(np.var(estimates), rel=0.2)
-
-
 def test_random_labels_vary_more():
     rng = np.random.default_rng(6)
     found, fixed = [], []
@@ -152,16 +141,6 @@ def test_an_interval_at_the_ends_and_with_few_positives():
     perfect = metric_interval("ap", np.arange(400) < 100, -np.arange(400.0))
     assert perfect.high == 1.0
     assert 0.6 < perfect.low < 0.97
-
-
-def test_parts_have_the_interval_of_all_rows():
-    rng = np.random.default_rng(7)
-    y_true, y_score = rng.random(500) < 0.1, rng.integers(0, 40, 500)
-    accumulator = Accumulator("ap")
-    for rows in np.array_split(np.arange(500), 3):
-        accumulator.update(y_true[rows], y_score[rows])
-    found, expected = metric_interval(accumulator), metric_interval("ap", y_true, y_score)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-10)
 
 
 @pytest.mark.parametrize(

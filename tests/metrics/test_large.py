@@ -156,27 +156,6 @@ def test_average_precision(y_true, y_score):
 # --------------------------------------------------------------------------------- many queries
 
 
-def test_order_of_queries_and_rows_is_one_of_many():
-    rng = np.random.default_rng(5)
-    sizes = rng.integers(1, 15, 300)
-    qid = np.repeat(rng.choice(10**9, 300, replace=False), sizes)
-    y_true, y_score = rng.integers(0, 2, len(qid)), rng.integers(0, 6, len(qid))
-    reference = metrics.precision_at_k_score(
-        y_true, y_score, k=3, qid=qid, average=None, return_qid=True
-    )
-    assert reference[1].tolist() == sorted(set(qid.tolist()))
-    wide = np.where(qid % 2, qid, -qid)
-    for order in (np.argsort(qid), np.argsort(-qid, kind="stable"), rng.permutation(len(qid))):
-        for ids in (qid, wide, qid.astype(str), qid / 1e9, qid.astype(np.uint32)):
-            values, shown = metrics.precision_at_k_score(
-                y_true[order], y_score[order], k=3, qid=ids[order], average=None, return_qid=True
-            )
-            assert np.all(shown[1:] > shown[:-1])
-            by_id = dict(zip(reference[1].tolist(), reference[0].tolist(), strict=True))
-            back = dict(zip(ids.tolist(), qid.tolist(), strict=True))
-            assert values.tolist() == [by_id[back[one]] for one in shown.tolist()]
-
-
 def test_every_setting_of_the_catalogue_on_a_long_list_split_in_two():
     # The halves as queries and alone: what is special about one list must not show.
     rng = np.random.default_rng(6)

@@ -69,13 +69,6 @@ def test_positions_are_middle_ranks_from_the_top():
             assert rank_positions(score, qid=ids).tolist() == expected.tolist()
 
 
-def test_positions_by_hand():
-    positions = rank_positions([np.inf, 0.0, -0.0, -np.inf, 3])
-    assert positions.dtype == np.float64
-    assert positions.tolist() == [1, 3.5, 3.5, 5, 2]
-    assert rank_positions([1, 2, 3], ["b", "a", "b"]).tolist() == [2, 1, 1]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -166,16 +166,6 @@ def test_who_does_not_depend_on_it_does_not_take_it():
             average_precision_score([1, 0], [1, 2], n_relevant=1, convention=system)
 
 
-def test_functions_take_what_their_measures_take():
-    for case in METRICS:
-        measure = case.measure
-        if isinstance(case.function, str):
-            continue
-        known = set(signature(case.function).parameters)
-        for name in ("n_relevant", "ideal"):
-            assert (name in known) == (name in measure.takes_relevant), case.function
-
-
 def test_searches_hand_it_on():
     rng = np.random.default_rng(0)
     X, qid = rng.normal(size=(60, 2)), np.repeat(np.arange(12), 5)
@@ -333,10 +323,3 @@ def test_a_measure_of_ones_own_has_a_level():
     graded = make_measure(first, name="first", kind="graded")
     with pytest.raises(TypeError, match="rel"):
         get_measure(graded, rel=2)
-
-
-def test_a_scorer_takes_the_level_itself_as_relevant():
-    X, y = np.arange(4.0)[:, np.newaxis], [2, 3, 2, 3]
-    fitted = LinearRegression().fit(X, y)
-    with pytest.raises(ValueError, match="All labels are True"):
-        get_scorer("ap(rel>=2)", single_list=True)(fitted, X, y)

@@ -109,20 +109,6 @@ def test_on_qid(data, routing):
     np.testing.assert_array_equal(values, expected)
 
 
-def test_on_under_another_name(data, routing):
-    X, y, qid = data
-    values = fold_values(
-        QueryRanker().set_fit_request(qid="query"),
-        X,
-        y,
-        get_scorer("dcg@3", qid="query"),
-        cv=KFold(3),
-        query=qid,
-    )
-    expected = by_hand(QueryRanker(), X, y, qid, KFold(3), partial(dcg_score, k=3), qid=qid)
-    np.testing.assert_array_equal(values, expected)
-
-
 def test_on_never_requested(data, routing):
     X, y, qid = data
     with pytest.raises(ScorerSetupError, match="got no qid"):

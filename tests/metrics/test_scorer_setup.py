@@ -1,10 +1,8 @@
 """What no candidate of a search can mend fails or warns, whatever tool calls the scorer."""
 
-import multiprocessing
 import pickle
 import re
 import warnings
-from multiprocessing.pool import ThreadPool
 
 import joblib
 import numpy as np
@@ -66,23 +64,11 @@ def first(labels, scores):
 
 SETUPS = {
     "no ids": (LogisticRegression(), get_scorer("ap", qid="groups"), Y, "got no qid"),
-    "no ids of a measure of one's own": (
-        LogisticRegression(),
-        get_scorer(make_measure(first), qid=True),
-        Y,
-        "got no qid",
-    ),
     "no positive class": (
         LogisticRegression(),
         get_scorer("precision@top0.1"),
         NAMED,
         "fitted on 'fraud' and 'ok': pass .* to the scorer or the estimator",
-    ),
-    "no positive class of numbers": (
-        LogisticRegression(),
-        get_scorer("auc"),
-        Y + 1,
-        "pass pos_label=1 or pos_label=2",
     ),
     "no positive class of graded measures": (
         LogisticRegression(),
@@ -115,8 +101,6 @@ SETUPS = {
         GRADE,
         "err has no max_grade, .*4 here.* pass max_grade=",
     ),
-    "no scale of rbp": (Ridge(), get_scorer("rbp@0.8", single_list=True), GRADE, "no max_grade"),
-    "a measure": (LogisticRegression(), get_measure("auc"), Y, r"pass get_scorer\(measure\)"),
     "a measure of one's own": (
         LogisticRegression(),
         make_measure(first),
@@ -166,24 +150,6 @@ def test_in_workers_too(backend):
     told = {"scoring": get_scorer("ap", qid="groups"), "cv": 3, "error_score": "raise"}
     with joblib.parallel_config(backend, n_jobs=2), pytest.raises(ScorerSetupError, match="qid"):
         cross_val_score(LogisticRegression(), X, Y, **told)
-
-
-def _fails_to_score(qid):
-    get_scorer("ap", qid=True)(LogisticRegression().fit(X, Y), X, Y, qid=qid)
-
-
-@pytest.mark.parametrize(
-    "pool",
-    [
-        pytest.param(
-            multiprocessing.get_context("spawn").Pool, marks=pytest.mark.slow, id="processes"
-        ),
-        pytest.param(ThreadPool, id="threads"),
-    ],
-)
-def test_pools_of_others_give_the_error_back(pool):
-    with pool(1) as workers, pytest.raises(ScorerSetupError, match="qid"):
-        workers.map_async(_fails_to_score, [None]).get(60)
 
 
 @pytest.mark.parametrize("category", [QuerySetupError, ScorerSetupError])

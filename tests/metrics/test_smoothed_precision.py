@@ -40,16 +40,6 @@ def test_long_lists(n_scores):
             assert found == pytest.approx(expected, rel=1e-11)
 
 
-def test_the_scores_are_sorted_once(monkeypatch):
-    measure = get_measure("smoothed_precision@top0.05")
-    lists = measure.lists(np.arange(100) % 3 == 0, np.arange(100.0))
-    made = []
-    blocks = type(lists).blocks
-    monkeypatch.setattr(type(lists), "blocks", lambda self: made.append(1) or blocks(self))
-    measure.values(lists)
-    assert len(made) == 1
-
-
 def test_only_a_top_that_is_too_small_at_tau_warns():
     y_true, y_score = np.arange(12) % 2, -np.arange(12)
     with warnings.catch_warnings():
