@@ -674,4 +674,4 @@ def _newton_step(
         moved = cone.multipliers(penalty * (distance + length * change) + g, penalty)
         return length * step, float((coef + length * step) @ step + moved @ change)
 
-    return search_line(at, float(gradient @ step), left=LINE_SEARCH_RATIO)[0]
+    return search_line(at, float(gradient @ step), left=LINE_SEARCH_RATIO)

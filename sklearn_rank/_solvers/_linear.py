@@ -23,14 +23,13 @@ FORCING = 0.1
 # Steps of conjugate gradients before a factorisation of n_parameters**3 pays.
 PATIENCE = 15
 
-# Decrease of the objective, relative to it, that rounding hides.
-ROUNDING = 1e-13
+EPS = float(np.finfo(np.float64).eps)
 
-# The same of a gap, and most points of a line that are tried.
-EPS, MOST_TRIALS = float(np.finfo(np.float64).eps), 100
+# Share of a value that rounding of large scores may add.
+ROUNDED = 1e-9
 
-# Decrease below which gradients are more accurate than values, by the rounding of large scores.
-HIDDEN = 1e-9
+# Points of a line that are tried at most.
+MAX_LINE_SEARCH = 40
 
 # Residual of the system by which a gradient is certified, as a share of the squared norm.
 EXACT = 1e-2
@@ -148,56 +147,34 @@ Report = Callable[[int, Point], None]
 
 def newton_cg(
     criterion: Criterion, start: FloatArray, max_iter: int, report: Report
-) -> tuple[Point, int, bool]:
-    """Go on until little enough of the objective remains.
+) -> tuple[Point, int]:
+    """Take Newton steps until little enough of the objective remains, or rounding is all.
 
-    Returns where it ended, the number of steps, and whether it stalled.
+    Returns the last point and the number of steps.
     """
-    point = criterion.point(start)
-    is_slow = criterion.problem.system != "products"
+    point, problem = criterion.point(start), criterion.problem
+    is_slow = problem.system != "products"
     for n_iter in range(max_iter):
         if criterion.is_met(point):
-            return point, n_iter, False
+            return point, n_iter
         step, is_slow = _direction(criterion, point, is_slow)
         slope = float(point.gradient @ step)
         if not slope < 0:
-            return point, n_iter, True
-        next_point, is_rounded = _next_point(criterion, point, step, slope)
-        if next_point is None:
-            return point, n_iter, not is_rounded
-        point = next_point
+            return point, n_iter
+        scores = problem.scores(problem.coordinates.parameters(step))
+
+        def at(length: float) -> tuple[Point, float]:
+            trial = criterion.point(point.x + length * step, point.scores + length * scores)
+            return trial, float(trial.gradient @ step)
+
+        highest = point.value + ROUNDED * criterion.size(point)
+        new = search_line(at, slope, is_lower=lambda trial: trial.value <= highest)
+        is_lower = criterion.square(new.gradient) < criterion.square(point.gradient)
+        if not (is_lower or new.value < point.value):
+            return point, n_iter
+        point = new
         report(n_iter + 1, point)
-    return point, max_iter, False
-
-
-def _next_point(
-    criterion: Criterion, point: Point, step: FloatArray, slope: float
-) -> tuple[Point | None, bool]:
-    """Search along a step for half of its slope; None, and whether rounding is why, if it fails.
-
-    Values alone would shorten steps again and again at the kinks of a second derivative.
-    """
-    problem, rounding = criterion.problem, ROUNDING * criterion.size(point)
-    scores = problem.scores(problem.coordinates.parameters(step))
-    is_hidden = -slope <= HIDDEN * abs(point.value)
-
-    def at(length: float) -> tuple[Point, float]:
-        trial = criterion.point(point.x + length * step, point.scores + length * scores)
-        return trial, float(trial.gradient @ step)
-
-    def is_lower(trial: Point) -> bool:
-        if trial.value <= point.value + rounding:
-            return True
-        # Scores of large features round the value more than the gradient in good coordinates.
-        new, old = trial.gradient, point.gradient
-        return is_hidden and bool(
-            criterion.square(new) <= 0.25 * criterion.square(old)
-            or new @ new <= 0.25 * (old @ old)
-        )
-
-    trial, is_enough, has_end = search_line(at, slope, is_lower=is_lower, gives_up=is_hidden)
-    # Rounding hides the end of a step, but not one that is too short.
-    return (trial if is_enough else None), is_hidden and has_end
+    return point, max_iter
 
 
 Trial = TypeVar("Trial")
@@ -206,24 +183,19 @@ Trial = TypeVar("Trial")
 def search_line(
     at: Callable[[float], tuple[Trial, float]],
     slope: float,
-    *,
     left: float = 0.5,
     is_lower: Callable[[Trial], bool] = lambda trial: True,
-    gives_up: bool = False,
-) -> tuple[Trial, bool, bool]:
+) -> Trial:
     """Go along a line, on which a convex function falls, until a share of its slope is left.
 
-    ``at`` gives a point by its distance, and the slope there. Returns the last point, whether it
-    is good enough, and whether a minimum lies before some point.
+    ``at`` gives a point by its distance, and the slope there.
     """
     length, low, high = 1.0, (0.0, slope), (np.inf, np.inf)
-    for n_trials in range(MOST_TRIALS):
+    for n_trials in range(MAX_LINE_SEARCH):
         trial, new_slope = at(length)
         lower = is_lower(trial)
         if lower and abs(new_slope) <= left * abs(slope):
-            return trial, True, True
-        if gives_up and not lower and new_slope >= 0:
-            return trial, False, True
+            break
         if lower and new_slope < 0:
             low = length, new_slope
         else:
@@ -236,7 +208,7 @@ def search_line(
         if n_trials % 3 != 2 and 0.0 < high[1] < np.inf:
             share = min(max(-low[1] / (high[1] - low[1]), 0.1), 0.9)
         length = low[0] + share * (high[0] - low[0])
-    return trial, False, bool(np.isfinite(high[0]))
+    return trial
 
 
 def _direction(criterion: Criterion, point: Point, is_slow: bool) -> tuple[FloatArray, bool]:
@@ -944,7 +916,7 @@ def solve_linear(
 
     It ends where little of the decrease of the objective remains or, ``by_gap``, of the objective.
     """
-    solve = _lbfgs if choose_method(problem.rows.loss, method) == "lbfgs" else _newton_then_lbfgs
+    solve = _lbfgs if choose_method(problem.rows.loss, method) == "lbfgs" else newton_cg
     criterion = Criterion(problem, tol, by_gap)
     coordinates = problem.coordinates
     start = np.zeros(problem.n_parameters) if start is None else np.array(start, dtype=np.float64)
@@ -993,18 +965,6 @@ def solve_linear(
     )
 
 
-def _newton_then_lbfgs(
-    criterion: Criterion, start: FloatArray, max_iter: int, report: Report
-) -> tuple[Point, int]:
-    point, n_iter, stalled = newton_cg(criterion, start, max_iter, report)
-    if not stalled or n_iter == max_iter:
-        return point, n_iter
-    point, n_more = _lbfgs(
-        criterion, point.x, max_iter - n_iter, lambda k, point: report(n_iter + k, point)
-    )
-    return point, n_iter + n_more
-
-
 def _lbfgs(
     criterion: Criterion, start: FloatArray, max_iter: int, report: Report
 ) -> tuple[Point, int]:
@@ -1033,24 +993,18 @@ def _lbfgs(
     )
     if criterion.problem.rows.loss.has_hessian_product and n_iter < max_iter:
         # Where rounding of the values ends it, gradients are more accurate.
-        point, n_more, _ = newton_cg(
+        point, n_more = newton_cg(
             criterion, point.x, max_iter - n_iter, lambda k, point: report(n_iter + k, point)
         )
         return point, n_iter + n_more
     return point, n_iter
 
 
-# By which factor the curved part of the hinge shrinks from one problem to the next, and its least
-# width relative to the margin.
+# By which factor the curved part of the hinge shrinks from one problem to the next.
 SHRINKAGE = 0.25
-LEAST_WIDTH = 1e-9
 
 # Tolerance of a rounded problem, as a share of the root of its relative width.
 INNER = 0.03
-
-# How far a lower bound may be above the objective, relative to it: beyond this the scores have no
-# digits left, and the bound is none.
-LARGEST_ERROR = 1e-9
 
 
 class SmoothedHinge:
@@ -1102,7 +1056,7 @@ def solve_linear_hinge(
     width = margin / 2
     best_w, best, bound, gap = w, np.inf, 0.0, np.inf
     n_iter = 0
-    while n_iter < max_iter and width > LEAST_WIDTH * margin:
+    while n_iter < max_iter and width > ROUNDED * margin:
         make = partial(SmoothedHinge, (hinge, squared_hinge), margin, width)
         rows = problem.rows.on(make, SmoothedHinge)
         smooth = replace(problem, rows=rows)
@@ -1133,7 +1087,8 @@ def solve_linear_hinge(
         # Slopes times any share of them are a point of the dual problem: the best one.
         share = float(np.clip(margin * slopes / square, 0.0, 1.0)) if square > 0 else 1.0
         lower_bound = float(share * (margin * slopes - 0.5 * share * square)) if share else 0.0
-        if lower_bound <= best * (1 + LARGEST_ERROR):
+        # No bound where the scores have no digits left.
+        if lower_bound <= best * (1 + ROUNDED):
             bound = max(bound, lower_bound)
         gap = float(relative_gap(best, bound))
         if on_iteration is not None:
