@@ -152,8 +152,8 @@ def newton_cg(
 
     Returns the last point and the number of steps.
     """
-    point, problem = criterion.point(start), criterion.problem
-    is_slow = problem.system != "products"
+    point = criterion.point(start)
+    is_slow = criterion.problem.system != "products"
     for n_iter in range(max_iter):
         if criterion.is_met(point):
             return point, n_iter
@@ -161,20 +161,28 @@ def newton_cg(
         slope = float(point.gradient @ step)
         if not slope < 0:
             return point, n_iter
-        scores = problem.scores(problem.coordinates.parameters(step))
-
-        def at(length: float) -> tuple[Point, float]:
-            trial = criterion.point(point.x + length * step, point.scores + length * scores)
-            return trial, float(trial.gradient @ step)
-
-        highest = point.value + ROUNDED * criterion.size(point)
-        new = search_line(at, slope, is_lower=lambda trial: trial.value <= highest)
+        new = _search_along(criterion, point, step, slope)
         is_lower = criterion.square(new.gradient) < criterion.square(point.gradient)
         if not (is_lower or new.value < point.value):
             return point, n_iter
         point = new
         report(n_iter + 1, point)
     return point, max_iter
+
+
+def _search_along(criterion: Criterion, point: Point, step: FloatArray, slope: float) -> Point:
+    """Point along a step that has half of its slope.
+
+    A greater value, but for rounding, is none: slopes alone may jump from one sign to the other.
+    """
+    scores = criterion.problem.scores(criterion.problem.coordinates.parameters(step))
+    highest = point.value + ROUNDED * criterion.size(point)
+
+    def at(length: float) -> tuple[Point, float]:
+        trial = criterion.point(point.x + length * step, point.scores + length * scores)
+        return trial, float(trial.gradient @ step)
+
+    return search_line(at, slope, is_lower=lambda trial: trial.value <= highest)
 
 
 Trial = TypeVar("Trial")
@@ -657,18 +665,6 @@ def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadr
     return Quadratic(curvature, slope)
 
 
-# Rows of which each column of the mean second derivatives by the scores is estimated.
-SAMPLED_ROWS = 400
-# Products up to which this pays; beyond it second derivatives of two labels are left out.
-MOST_PRODUCTS = 12
-
-# Least of these that the preconditioner counts with, as a share of the largest.
-LEAST_CURVATURE = 1e-4
-
-# Decrease that steps in the intercepts of labels leave, relative to the objective.
-LABELS_SETTLED = 1e-12
-
-
 @dataclass(frozen=True, eq=False)
 class LabelProblem(LinearProblem):
     """Minimise ``loss(X W + 1 b') + alpha / 2 ||W||**2`` over W and b, one column for each label.
@@ -792,9 +788,9 @@ class LabelProblem(LinearProblem):
         curvatures, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
         if not curvatures[-1] > 0:
             return None
-        curvatures = (
-            np.maximum(curvatures, LEAST_CURVATURE * curvatures[-1]) / self._mean_curvature
-        )
+        # Gradients along directions without curvature are rounding.
+        is_curved = curvatures > ROUNDED * curvatures[-1]
+        curvatures = np.where(is_curved, curvatures, curvatures[-1]) / self._mean_curvature
         of_penalty, features = self._moments
         of_penalty = of_penalty[:, np.newaxis]
         system = (1.0 - of_penalty) * curvatures + of_penalty
@@ -814,13 +810,12 @@ class LabelProblem(LinearProblem):
     ) -> tuple[float, FloatArray] | None:
         if not self.rows.loss.has_hessian_product:
             return None
-        curvatures = self._mean_hessian(self.scores(parameters))
-        inverse = scipy.linalg.pinvh(curvatures, check_finite=False)
+        inverse = scipy.linalg.pinvh(self._mean_hessian(self.scores(parameters)))
         parameters = parameters.copy()
         for _ in range(INTERCEPT_STEPS):
             step = inverse @ gradient[-self.n_labels :]
             decrease = float(step @ gradient[-self.n_labels :])
-            if decrease <= LABELS_SETTLED * abs(value):
+            if decrease <= SETTLED * abs(value):
                 return value - decrease, gradient
             parameters[-self.n_labels :] -= step
             new_value, gradient = self.value_and_gradient(parameters)
@@ -833,31 +828,18 @@ class LabelProblem(LinearProblem):
         return gradient[: self.n_features * self.n_labels]
 
     def _mean_hessian(self, scores: FloatArray) -> FloatArray:
-        """Second derivatives of the loss by shifts of the scores of each label, estimated.
+        """Second derivatives of the loss by shifts of the scores of each label, near the true ones.
 
-        A product with the unit vector of a label, another one for each row, gives a column of the
-        matrix of the row. Where this takes many products, only the diagonal is taken.
+        Only the diagonal is computed. Where rows of the matrix sum to 0, it stands for equal
+        entries off the diagonal.
         """
-        n_rows, n_labels = self.rows.items.shape[0], self.n_labels
-        n_products = min(n_labels, -(-SAMPLED_ROWS * n_labels // n_rows))
-        if n_products > MOST_PRODUCTS and self.rows.loss.has_curvature:
+        diagonal = np.full(self.n_labels, self._mean_curvature)
+        if self.rows.loss.has_curvature:
             diagonal = self._by_row(self.rows.loss.curvature(scores)).sum(axis=0)
-            return self._centre(self._centre(np.diag(diagonal)).T)
-        total = np.zeros((n_labels, n_labels))
-        weight = np.zeros(n_labels)
-        first_labels = np.random.default_rng(0).integers(n_labels, size=n_rows)
-        rows = np.arange(n_rows)
-        for turn in range(n_products):
-            labels = (first_labels + turn) % n_labels
-            units = np.zeros((n_rows, n_labels))
-            units[rows, labels] = 1.0
-            product = self._by_row(self.rows.loss.hessian_product(scores, self._items(units)))
-            for label in range(n_labels):
-                total[label] += product[labels == label].sum(axis=0)
-            weight += np.bincount(labels, self._share, minlength=n_labels)
-        total /= np.where(weight > 0, weight, 1.0)[:, np.newaxis]
-        total = 0.5 * (total + total.T)
-        return self._centre(self._centre(total).T)
+        if self.shifted is not None:
+            n_shifted = np.bincount(self.shifted)[self.shifted]
+            diagonal *= n_shifted / np.maximum(n_shifted - 1, 1)
+        return self._centre(self._centre(np.diag(diagonal)).T)
 
     def _centre(self, matrix: FloatArray) -> FloatArray:
         """Take the mean over labels of one number from each row."""
