@@ -11,6 +11,9 @@ from ._accuracy_at_top import (
     solve_candidates,
 )
 from ._design import (
+    COPIED_ROWS,
+    LARGEST_COPY,
+    LOST,
     ChunkedDesign,
     ChunkOfRows,
     DenseDesign,
@@ -24,6 +27,7 @@ from ._design import (
     view_design,
 )
 from ._linear import (
+    STEP,
     LabelProblem,
     LinearProblem,
     OnePart,

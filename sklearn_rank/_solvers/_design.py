@@ -445,7 +445,6 @@ class ChunkedDesign(OrderedDesign):
 
 # Standard deviation of dense columns relative to an entry, and variance of sparse ones relative to
 # their mean square, that rounding explains.
-ROUNDING = 8 * float(np.finfo(np.float64).eps)
 LOST = 64 * float(np.finfo(np.float64).eps)
 
 
@@ -476,7 +475,7 @@ def column_scales(X: Any, weight: FloatArray | None = None) -> FloatArray:
         means += part @ moved
         squares += np.einsum("i,ij,ij->j", part, moved, moved)
     scales = np.sqrt(np.maximum(squares - means * means, 0.0))
-    return np.where(scales > ROUNDING * np.abs(origin), scales, 0.0)
+    return np.where(scales > LOST * np.abs(origin), scales, 0.0)
 
 
 def squares_about(items: Design, loss: Any, origin: FloatArray) -> tuple[FloatArray]:

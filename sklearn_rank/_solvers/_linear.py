@@ -28,17 +28,8 @@ EPS = float(np.finfo(np.float64).eps)
 # Share of a value that rounding of large scores may add.
 ROUNDED = 1e-9
 
-# Points of a line that are tried at most.
-MAX_LINE_SEARCH = 40
-
-# Residual of the system by which a gradient is certified, as a share of the squared norm.
-EXACT = 1e-2
-
-# Square of a direction in coordinates from which on it is rounding of a singular system.
-LARGEST_SQUARE = 1e100
-
-# Distance in coordinates over which gradients of losses without second derivatives are compared.
-DIFFERENCE = 1e-5
+# Points of a line, or intercepts, that are tried at most.
+MAX_TRIALS = 40
 
 Solve = Callable[[FloatArray], FloatArray]
 
@@ -108,8 +99,8 @@ class Criterion:
             solve = self.problem.preconditioner(point.scores)
         step, residual = np.zeros_like(point.x), -point.gradient
         preconditioned = residual if solve is None else solve(residual)
-        largest_product = EXACT * float(residual @ preconditioned)
-        largest_square = EXACT * float(residual @ residual)
+        largest_product = FORCING**2 * float(residual @ preconditioned)
+        largest_square = FORCING**2 * float(residual @ residual)
 
         def is_done(residual: FloatArray, preconditioned: FloatArray) -> bool:
             return bool(
@@ -135,7 +126,8 @@ class Criterion:
 
     def _difference_product(self, point: Point) -> Solve:
         def product(direction: FloatArray) -> FloatArray:
-            length = DIFFERENCE / (float(np.linalg.norm(direction)) or 1.0)
+            # The cube root balances rounding and third derivatives.
+            length = EPS ** (1 / 3) / (float(np.linalg.norm(direction)) or 1.0)
             ends = [self.point(point.x + sign * length * direction) for sign in (1, -1)]
             return (ends[0].gradient - ends[1].gradient) / (2.0 * length)
 
@@ -199,7 +191,7 @@ def search_line(
     ``at`` gives a point by its distance, and the slope there.
     """
     length, low, high = 1.0, (0.0, slope), (np.inf, np.inf)
-    for n_trials in range(MAX_LINE_SEARCH):
+    for n_trials in range(MAX_TRIALS):
         trial, new_slope = at(length)
         lower = is_lower(trial)
         if lower and abs(new_slope) <= left * abs(slope):
@@ -265,9 +257,6 @@ def conjugate_gradients(
     direction = preconditioned.copy()
     square = float(residual @ preconditioned)
     for _ in range(limit):
-        # A system that rounding made singular would lead away from all numbers.
-        if not float(direction @ direction) < LARGEST_SQUARE:
-            return step, residual, True
         by_direction = product(direction)
         curvature = float(direction @ by_direction)
         if not curvature > 1e-15 * float(direction @ direction):
@@ -293,10 +282,6 @@ LARGEST_FACTOR = 1000
 # Half the distance of the intercepts between which the curvature of a loss is taken: losses with a
 # margin may have none at a point.
 STEP = 0.5
-
-# Steps in the intercept alone, and the decrease that they leave, relative to the objective.
-INTERCEPT_STEPS = 30
-SETTLED = 1e-15
 
 
 class Quadratic(NamedTuple):
@@ -521,12 +506,12 @@ class LinearProblem:
     ) -> tuple[float, FloatArray] | None:
         """Minimise over the intercepts; the least value that is left, and the gradient, if any."""
         curvature = float(self.coordinates.scale[-1] ** 2)
-        for _ in range(INTERCEPT_STEPS):
+        for _ in range(MAX_TRIALS):
             slope = float(gradient[-1])
             new = parameters.copy()
             new[-1] -= slope / curvature
             # A step that rounding of the intercept hides is none.
-            if slope * slope <= SETTLED * abs(value) * curvature or new[-1] == parameters[-1]:
+            if slope * slope <= EPS * abs(value) * curvature or new[-1] == parameters[-1]:
                 return value - slope * slope / curvature, gradient
             if not np.isfinite(new[-1]):
                 return None
@@ -812,14 +797,14 @@ class LabelProblem(LinearProblem):
             return None
         inverse = scipy.linalg.pinvh(self._mean_hessian(self.scores(parameters)))
         parameters = parameters.copy()
-        for _ in range(INTERCEPT_STEPS):
+        for _ in range(MAX_TRIALS):
             step = inverse @ gradient[-self.n_labels :]
             decrease = float(step @ gradient[-self.n_labels :])
-            if decrease <= SETTLED * abs(value):
+            if decrease <= EPS * abs(value):
                 return value - decrease, gradient
             parameters[-self.n_labels :] -= step
             new_value, gradient = self.value_and_gradient(parameters)
-            if not new_value <= value:
+            if not new_value <= value + ROUNDED * abs(value):
                 return None
             value = new_value
         return None
@@ -828,7 +813,7 @@ class LabelProblem(LinearProblem):
         return gradient[: self.n_features * self.n_labels]
 
     def _mean_hessian(self, scores: FloatArray) -> FloatArray:
-        """Second derivatives of the loss by shifts of the scores of each label, near the true ones.
+        """Second derivatives of the loss by shifts of the scores of each label, approximately.
 
         Only the diagonal is computed. Where rows of the matrix sum to 0, it stands for equal
         entries off the diagonal.

@@ -18,6 +18,9 @@ from .._lists import LabelType, Lists, TrainingQueries, group_rows, refuse_singl
 from .._partitions import aligned, is_collection
 from .._sklearn_compat import StrOptions
 from .._solvers import (
+    COPIED_ROWS,
+    LOST,
+    STEP,
     Design,
     LinearProblem,
     OnePart,
@@ -325,15 +328,6 @@ SCALE = "scale"
 # 1 to 10 times it most often (benchmarks/results/query_rankers.csv).
 SHARE = 0.1
 
-# Where along the utilities the slope of the loss is taken: losses with a margin have none at 0.
-STEP = 0.5
-
-# Variance of a feature in a list that rounding explains, relative to the mean square.
-LOST = 64 * float(np.finfo(np.float64).eps)
-
-# Rows of which a copy is made at a time.
-COPIED = 1024
-
 
 def relative_alpha(alpha: Any) -> float | None:
     """Factor of ``"scale"`` or ``"0.1*scale"``; None for a number, which is absolute."""
@@ -388,7 +382,7 @@ def _variances(items: Design, lists: Lists, factor: FloatArray) -> FloatArray:
     the square of a feature that does not vary.
     """
     share = lists.counts / lists.to_items(lists.sizes)
-    firsts = np.searchsorted(lists.offsets, np.arange(0, lists.offsets[-1], COPIED))
+    firsts = np.searchsorted(lists.offsets, np.arange(0, lists.offsets[-1], COPIED_ROWS))
     total = np.zeros((3, items.shape[1]))
     for first, last in pairwise(np.unique(np.append(firsts, lists.n_lists))):
         offsets = lists.offsets[first : last + 1]
@@ -403,8 +397,8 @@ def _variances_of(
     means: Any = 0.0
     squares: Any = 0.0
     origin = None
-    for start in range(offsets[0], offsets[-1], COPIED):
-        stop = min(start + COPIED, offsets[-1])
+    for start in range(offsets[0], offsets[-1], COPIED_ROWS):
+        stop = min(start + COPIED_ROWS, offsets[-1])
         block: Any = items.rows(slice(start, stop))
         rows, ends = block.matrix, np.clip(offsets - start, 0, stop - start)
         if not sp.issparse(rows):
