@@ -14,9 +14,9 @@ from ._order import stable_order
 from ._typing import FloatArray, IntArray
 
 # The functions of a difference are analytic within a distance of pi of the real line, so that on
-# an interval of this half width the error of a Chebyshev series of this many terms is some units
-# of rounding: (pi + sqrt(pi**2 + 1))**-22 is 2e-18.
-HALF_WIDTH, N_TERMS = 1.0, 22
+# an interval of half width 1 the error of a Chebyshev series of this many terms is some units of
+# rounding: (pi + sqrt(pi**2 + 1))**-22 is 2e-18.
+N_TERMS = 22
 
 # Intervals further apart than this, by 120, have differences at which the functions are constant
 # or linear to rounding.
@@ -24,9 +24,6 @@ LARGEST_DISTANCE = 60
 
 # Points whose polynomials are worked on at once, in the cache.
 BLOCK = 1024
-
-# Scores of one list that spread less than this have no cells further apart.
-WIDEST = 2.0 * HALF_WIDTH * LARGEST_DISTANCE
 
 # A sum of derivatives of some orders, each with a factor of every point of the other sample.
 Terms: TypeAlias = tuple[tuple[int, FloatArray], ...]
@@ -44,11 +41,11 @@ class LogisticSums:
     ) -> None:
         """Sort the points; ``lists`` number those of each, whose pairs alone count.
 
-        The scores of a list are then from 0 to less than :data:`WIDEST`.
+        The scores of a list are then from 0 to less than the largest distance of two intervals.
         """
         # About zero, where numbers are densest: only differences count.
         low = min(t.min(), s.min()) if lists is None else 0.0
-        places = [(points - low) / (2.0 * HALF_WIDTH) for points in (t, s)]
+        places = [(points - low) / 2.0 for points in (t, s)]
         keys = cells = [np.floor(place) for place in places]
         span = min(float(max(cell.max() for cell in cells)), LARGEST_DISTANCE)
         self._has_far = lists is None
@@ -57,7 +54,7 @@ class LogisticSums:
                 x + (span + LARGEST_DISTANCE + 1.0) * y for x, y in zip(cells, lists, strict=True)
             ]
         self._cells = np.unique(np.concatenate([np.unique(key) for key in keys]))
-        self._centres = (self._cells + 0.5) * 2.0 * HALF_WIDTH
+        self._centres = 2.0 * self._cells + 1.0
         self._upper, self._lower = (
             _Sample(2.0 * (place - cell) - 1.0, np.searchsorted(self._cells, key))
             for place, cell, key in zip(places, cells, keys, strict=True)
@@ -85,9 +82,9 @@ class LogisticSums:
                 if order == 1:
                     series[:, 0] += total
                 else:
-                    places = self._centres * moments[:, 0] + HALF_WIDTH * moments[:, 1]
+                    places = self._centres * moments[:, 0] + moments[:, 1]
                     series[:, 0] += self._centres * total - np.append(0.0, np.cumsum(places))[stop]
-                    series[:, 1] += HALF_WIDTH * total
+                    series[:, 1] += total
             return series
 
         moments = self._lower.moments(sums, len(self._cells))
@@ -176,7 +173,7 @@ class _Sample:
 def _table(order: int, offset: int) -> FloatArray:
     """Chebyshev coefficients (p, q) of a derivative of the logistic function on two intervals."""
     nodes = np.cos(np.pi * (np.arange(N_TERMS) + 0.5) / N_TERMS)
-    z = HALF_WIDTH * (2.0 * offset + nodes[:, np.newaxis] - nodes)
+    z = 2.0 * offset + nodes[:, np.newaxis] - nodes
     if order == 0:
         values = np.logaddexp(0.0, z)
     else:

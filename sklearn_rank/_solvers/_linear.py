@@ -276,7 +276,7 @@ def conjugate_gradients(
     return step, residual, False
 
 
-# Number of parameters up to which a matrix of them is factorised, a preconditioner.
+# Number of parameters up to which a matrix of them is factorised.
 LARGEST_FACTOR = 1000
 
 # Half the distance of the intercepts between which the curvature of a loss is taken: losses with a

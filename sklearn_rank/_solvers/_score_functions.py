@@ -16,7 +16,7 @@ from scipy.special import expit
 from .._logistic_sums import LogisticSums
 from .._typing import BoolArray, FloatArray
 from ._design import Design
-from ._linear import LinearProblem, LinearSolution, OnePart, solve_linear
+from ._linear import LARGEST_FACTOR, LinearProblem, LinearSolution, OnePart, solve_linear
 from ._result import Certificate, SolverResult
 
 
@@ -273,9 +273,6 @@ def kernel_windows(scores: FloatArray) -> Callable[[FloatArray], tuple[FloatArra
     return sums
 
 
-# Features up to which steps are taken in coordinates in which the rows have no correlation.
-LARGEST_WHITENED = 1000
-
 # Differences of the exact statistic up to this value are rounding.
 ROUNDING_OF_STATISTIC = 1e-11
 
@@ -474,7 +471,7 @@ class _Ascent:
 
 def _whitening(design: Design, weight: FloatArray) -> FloatArray | None:
     """Columns that turn coordinates into weights of uncorrelated scores, if they are not many."""
-    if design.shape[1] > LARGEST_WHITENED:
+    if design.shape[1] > LARGEST_FACTOR:
         return None
     share = weight / weight.sum()
     gram, mean = design.gram_and_sums(share, share[:, np.newaxis])

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from .._lists import Lists
-from .._logistic_sums import HALF_WIDTH, WIDEST, LogisticSums
+from .._logistic_sums import LARGEST_DISTANCE, LogisticSums
 from .._optional import compiling_pays
 from .._order import descending, ragged_ranges, running_totals
 from .._typing import AnyArray, FloatArray, IntArray
@@ -190,9 +190,9 @@ class LogisticPairs:
         ]
         low = np.minimum(*(np.minimum.reduceat(*stretch) for stretch in stretches))
         width = np.maximum(*(np.maximum.reduceat(*stretch) for stretch in stretches)) - low
-        n_cells = width / (2.0 * HALF_WIDTH) + 1.0
+        n_cells = width / 2.0 + 1.0
         by_series = _time_of_series(large, n_cells) < self._pair * large.n_pairs
-        by_series &= width < WIDEST
+        by_series &= width < 2.0 * LARGEST_DISTANCE
         if by_series.any():
             numbers = [np.repeat(np.arange(len(low)), count) for _, count in sides]
             if not by_series.all():

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import signature
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +30,7 @@ from .._solvers import (
     AccuracyAtTopSolution,
     CandidateValues,
     PivotProblem,
+    Selection,
     column_scales,
     most_blocks,
     select_solution,
@@ -57,6 +58,7 @@ from ._base import (
     warn_of_scales,
 )
 from ._two_classes import (
+    N_FOLDS,
     Fold,
     KernelMap,
     KernelRanker,
@@ -110,6 +112,14 @@ class AccuracyAtTopBase(KernelRanker):
             "n_jobs": self.n_jobs,
         }
 
+    def _progress(self, n_blocks: int, X: Any, y: Any) -> FitProgress:
+        remedy = (
+            "accuracy at the top solves one convex problem for each distinct row. For many rows "
+            "use TopFocusedRanker, which takes a few fits of a classifier (see 'Many rows' in the "
+            "user guide). An interrupted fit leaves the ranker unchanged."
+        )
+        return FitProgress(self, n_blocks, X, y, instead=remedy)
+
     def _store_function(
         self, function: ScoreFunction, X: Any, rows: TwoClasses, mass: Any, top: float
     ) -> None:
@@ -135,7 +145,7 @@ class AccuracyAtTopBase(KernelRanker):
             warn_of_scales(self, column_scales(X), sparse=sp.issparse(X))
         problem = pivot_problem(kernel, X, rows, cost, mass)
         if progress is None:
-            progress = FitProgress(self, len(problem.blocks()), *data, instead=MANY_ROWS)
+            progress = self._progress(len(problem.blocks()), *data)
         solution = solve_accuracy_at_top(
             problem,
             top_mass=top,
@@ -269,17 +279,6 @@ class AccuracyAtTopBase(KernelRanker):
             norm=function.weight_norm(X),
             rho=rho,
         )
-
-
-SELECTIONS = ("average", "closest", "objective", "refine")
-QUANTILES = ("sample", "pairs")
-
-# Remedy in the warning about long fits.
-MANY_ROWS = (
-    "accuracy at the top solves one convex problem for each distinct row. For many rows use "
-    "TopFocusedRanker, which takes a few fits of a classifier (see 'Many rows' in the user "
-    "guide). An interrupted fit leaves the ranker unchanged."
-)
 
 
 class AccuracyAtTopRanker(AccuracyAtTopBase):
@@ -458,8 +457,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     """
 
     _parameter_constraints = {
-        "quantile": [StrOptions(set(QUANTILES))],
-        "selection": [StrOptions(set(SELECTIONS))],
+        "quantile": [StrOptions({"sample", "pairs"})],
+        "selection": [StrOptions(set(get_args(Selection)))],
     }
 
     def __init__(
@@ -623,8 +622,6 @@ DIGITS = 12
 
 # Values of C, quantile, selection and tau, of which all combinations are tried in this order.
 TopGrid: TypeAlias = dict[str, Sequence[Any]]
-
-FOLDS = 5
 
 
 class AccuracyAtTopRankerCV(AccuracyAtTopBase):
@@ -864,7 +861,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             folds = self._folds(X_taken, y_taken, rows, len(y), for_splitter)
             n_blocks = sum(most_blocks(len(train)) for train, _ in folds) * len(grid["C"])
             n_blocks += most_blocks(len(rows.taken))
-            progress = FitProgress(self, n_blocks, X, y, instead=MANY_ROWS)
+            progress = self._progress(n_blocks, X, y)
             scores = self._cross_validate(
                 grid,
                 X_taken,
@@ -898,7 +895,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             raise ValueError(
                 f"param_grid={self.param_grid!r} must give each parameter at least one value."
             )
-        for name, choices in (("quantile", QUANTILES), ("selection", SELECTIONS)):
+        choices_of = {"quantile": ("sample", "pairs"), "selection": get_args(Selection)}
+        for name, choices in choices_of.items():
             for value in grid[name]:
                 check_choice(name, value, choices)
         costs = [check_number("C", C, 0.0, closed="neither") for C in grid["C"]]
@@ -980,7 +978,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                 "Training and test parts of folds need rows of both classes, but one class has "
                 "one row: add rows, or use AccuracyAtTopRanker with fixed parameters."
             )
-        cv = min(FOLDS, rarest) if self.cv is None else self.cv
+        cv = min(N_FOLDS, rarest) if self.cv is None else self.cv
         cv = check_cv(of_taken_rows(cv, rows.taken, n_samples), y, classifier=True)
         folds = list(cv.split(X, y, **params))
         if not folds:

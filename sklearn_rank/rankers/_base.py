@@ -20,7 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._partitions import is_collection
 from .._sklearn_compat import BlockProgress, Interval, RealNotInt
-from .._solvers import Certificate
+from .._solvers import COPIED_ROWS, Certificate
 from .._typing import AnyArray, FloatArray
 from .._validation import (
     coded_column,
@@ -256,36 +256,33 @@ def check_columns(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bo
     validate_data(estimator, X, y, reset=reset, skip_check_array=True)
 
 
-# What parameters of these names may be, in all rankers that do not say otherwise.
-COMMON_CONSTRAINTS: dict[str, list[Any]] = {
-    "C": [Interval(Real, 0, None, closed="neither")],
-    "alpha": [Interval(Real, 0, None, closed="left"), str],
-    "cv": ["cv_object"],
-    "early_stopping": ["boolean"],
-    "eta": [Interval(Real, 0, None, closed="neither"), None],
-    "fit_intercept": ["boolean"],
-    "kernel_params": [dict, None],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "n_estimators": [Interval(Integral, 1, None, closed="left")],
-    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-    "n_jobs": [Integral, None],
-    "pos_label": [Real, str, "boolean", None],
-    "random_state": ["random_state"],
-    "tau": [Interval(Real, 0, 1, closed="neither")],
-    "tol": [Interval(Real, 0, None, closed="neither")],
-    "verbose": ["verbose"],
-    "validation_fraction": [
-        Interval(RealNotInt, 0, 1, closed="neither"),
-        Interval(Integral, 1, None, closed="left"),
-    ],
-    "warm_start": ["boolean"],
-}
-
-
 class Ranker(BaseEstimator):
     """Base class of all rankers: check of rows, and of the version after unpickling; link."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    # What parameters of these names may be, in all rankers that do not say otherwise.
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, 0, None, closed="left"), str],
+        "cv": ["cv_object"],
+        "early_stopping": ["boolean"],
+        "eta": [Interval(Real, 0, None, closed="neither"), None],
+        "fit_intercept": ["boolean"],
+        "kernel_params": [dict, None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "pos_label": [Real, str, "boolean", None],
+        "random_state": ["random_state"],
+        "tau": [Interval(Real, 0, 1, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "verbose": ["verbose"],
+        "validation_fraction": [
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            Interval(Integral, 1, None, closed="left"),
+        ],
+        "warm_start": ["boolean"],
+    }
     # Value of scikit-learn's validation parameter for finite X.
     _finite: Any = True
 
@@ -293,7 +290,7 @@ class Ranker(BaseEstimator):
         super().__init_subclass__(**kwargs)
         if "__init__" in vars(cls):
             # Those of the base classes too, in the order of the parameters.
-            constraints = dict(COMMON_CONSTRAINTS)
+            constraints: dict[str, Any] = {}
             for base in reversed(cls.__mro__):
                 constraints |= vars(base).get("_parameter_constraints", {})
             names = signature(cls.__init__).parameters
@@ -356,12 +353,6 @@ class Ranker(BaseEstimator):
 # Scores that differ by at most this share of the largest are tied: rounding separates equal rows.
 TIED = 2.0**-30
 
-# Values at a time, so that they stay in the processor's cache.
-BLOCK = 1 << 15
-
-# The second factor of SplitMix64; the others are where they are used.
-SECOND = np.uint64(0x94D049BB133111EB)
-
 
 def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape")
@@ -380,12 +371,12 @@ def row_keys(X: Any, labels: FloatArray, *columns: AnyArray) -> AnyArray:
     keys = feature_keys(X) + mixed_bits(labels)
     for column in columns:
         # Mixed anew, so that two columns with each other's values have other keys.
-        keys = _mixed(keys, SECOND) + mixed_bits(column)
+        keys = _mixed(keys) + mixed_bits(column)
     return keys
 
 
 def mixed_bits(values: AnyArray) -> AnyArray:
-    return _mixed(_bits(values), SECOND)
+    return _mixed(_bits(values))
 
 
 def feature_keys(X: Any) -> AnyArray:
@@ -404,10 +395,9 @@ def feature_keys(X: Any) -> AnyArray:
         return _keys_of_columns(X.T, len(X))
     keys = np.empty(len(X), dtype=np.uint64)
     factors = _factors(X.shape[1])
-    step = max(1, BLOCK // max(1, X.shape[1]))
-    for start in range(0, len(X), step):
-        terms = _mixed(_bits(X[start : start + step]), factors)
-        keys[start : start + step] = terms.sum(axis=1, dtype=np.uint64)
+    for start in range(0, len(X), COPIED_ROWS):
+        terms = _mixed(_bits(X[start : start + COPIED_ROWS]), factors)
+        keys[start : start + COPIED_ROWS] = terms.sum(axis=1, dtype=np.uint64)
     return keys
 
 
@@ -448,11 +438,11 @@ def _bits(values: AnyArray) -> AnyArray:
 def _factors(n_columns: int) -> AnyArray:
     """A random odd number for each column."""
     places = np.arange(1, n_columns + 1, dtype=np.uint64)
-    return _mixed(places * np.uint64(0x9E3779B97F4A7C15), SECOND) | np.uint64(1)
+    return _mixed(places * np.uint64(0x9E3779B97F4A7C15)) | np.uint64(1)
 
 
-def _mixed(bits: AnyArray, factor: Any) -> AnyArray:
-    """Let every bit change all others, in place; 0 stays 0."""
+def _mixed(bits: AnyArray, factor: Any = 0x94D049BB133111EB) -> AnyArray:
+    """Let every bit change all others, in place, as SplitMix64 does; 0 stays 0."""
     bits ^= bits >> np.uint64(32)
     bits *= np.uint64(0xBF58476D1CE4E5B9)
     bits ^= bits >> np.uint64(29)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -12,38 +11,25 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
-from .._lists import LabelType, Lists, TrainingQueries, group_rows, refuse_single_rows
-from .._partitions import aligned, is_collection
-from .._sklearn_compat import StrOptions
+from .._lists import LabelType, Lists, TrainingQueries
 from .._solvers import (
     COPIED_ROWS,
     LOST,
     STEP,
     Design,
     LinearProblem,
-    OnePart,
-    as_design,
-    count_threads,
     solve_linear,
-    view_design,
 )
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_qid, check_rows, check_vector
+from .._validation import check_vector
 from ..losses._shared import LossOnLists
-from ..preprocessing import METHODS, QueryNormalizer
-from ._base import FitProgress, refuse_blocked, store_certificate, warn_of_scales
+from ..preprocessing import QueryNormalizer
+from ._base import FitProgress, store_certificate
 from ._blocked_rows import (
-    ChunkedLists,
-    check_features,
     checked_chunk,
-    lazy_scores,
-    persisted,
-    scores_by_blocks,
 )
 from ._list_base import (
-    QueryRanker,
     checked_labels,
     in_lists,
     remembered_lists,
@@ -51,77 +37,11 @@ from ._list_base import (
     weights_of,
 )
 
-# What the parameter ``normalize`` may be, for scikit-learn's validation.
-NORMALIZE_CONSTRAINTS = [None, StrOptions(set(METHODS)), QueryNormalizer]
-
 
 def as_normalizer(normalize: Any) -> QueryNormalizer | None:
     if normalize is None:
         return None
     return QueryNormalizer(normalize) if isinstance(normalize, str) else clone(normalize)
-
-
-class NormalizingRanker(QueryRanker):
-    """Base class of rankers with ``normalize``; :meth:`_items` sets ``normalizer_``."""
-
-    normalizer_: QueryNormalizer | None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.normalize is None
-        return tags
-
-    def _items(self, X: Any, lists: Lists, *, add: bool = False) -> Design:
-        """Rows of the lists in their order; ``add`` keeps the normaliser of earlier batches."""
-        self.normalizer_ = normalizer = as_normalizer(self.normalize)
-        if normalizer is None:
-            return view_design(X, lists.rows)
-        items = in_lists(X, lists).astype(np.float64, copy=False)
-        items = normalizer.fit_transform(items, qid=lists.list_of, sample_weight=lists.weight)
-        if add:
-            normalizer.n_queries_ += self.n_queries_
-            normalizer.list_ = None
-        return as_design(items)
-
-    def predict(self, X: Any, *, qid: Any = None) -> Any:
-        """Predict scores; within a query a greater score is nearer to the top.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dask collection} of shape (n_samples, n_features)
-            Rows, in any form that ``fit`` takes. With ``normalize``, all rows of each query.
-        qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row. Required with ``normalize`` unless the ranker was fitted
-            to one query; without ``normalize`` it has no effect.
-
-        Returns
-        -------
-        ndarray or dask array of shape (n_samples,)
-            Scores. They order the rows of one query; scores of different queries need not be
-            comparable. Scores of dask collections are lazy.
-
-        Raises
-        ------
-        ValueError
-            If ``qid`` is None, and the ranker normalises features within queries and was fitted to
-            several.
-        """
-        check_is_fitted(self)
-        if is_collection(X):
-            return self._predict_blocks(X, qid)
-        X = self._validated(X, reset=False)
-        if self.normalizer_ is None:
-            return self._scores(X)
-        if qid is None and self.normalizer_.list_ is None:
-            raise self._needs_ids("normalises features within each query")
-        return self._scores(self.normalizer_.transform(X, qid=qid))
-
-    def _predict_blocks(self, X: Any, qid: Any) -> Any:
-        refuse_blocked(self, X)
-
-
-# Maximum number of distinct labels of a chunk that are kept.
-MOST_LABELS = 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -152,7 +72,7 @@ class BlockLists:
         )
 
 
-def _join(parts: list[BlockLists]) -> BlockLists:
+def joined_blocks(parts: list[BlockLists]) -> BlockLists:
     records = [part.trained_on for part in parts if part.trained_on is not None]
     return BlockLists(
         n_lists=sum(part.n_lists for part in parts),
@@ -161,7 +81,7 @@ def _join(parts: list[BlockLists]) -> BlockLists:
         trained_on=reduce(TrainingQueries.joined, records),
         n_single=sum(part.n_single for part in parts),
         labels=np.unique(np.concatenate([part.labels for part in parts])),
-        ids=_chain([part.ids for part in parts]),
+        ids=chained([part.ids for part in parts]),
     )
 
 
@@ -173,7 +93,7 @@ class _Chunk(NamedTuple):
     summary: BlockLists
 
 
-def _read_chunk(
+def read_chunk(
     number: int,
     columns: dict[str, Any],
     labels: LabelType,
@@ -195,7 +115,7 @@ def _read_chunk(
         raise ValueError("lists have no ids: pass one id per row.")
     lists = convert(all_lists, columns)
     distinct = np.unique(in_lists(y, all_lists))
-    places = np.unique(np.linspace(0, len(distinct) - 1, MOST_LABELS).astype(np.intp))
+    places = np.unique([0, (len(distinct) - 1) // 2, len(distinct) - 1])
     summary = BlockLists.of(
         lists,
         trained_on=all_lists.trained_on,
@@ -233,96 +153,9 @@ def refuse_cut_queries(ids_of_chunks: tuple[tuple[int, AnyArray], ...]) -> None:
     )
 
 
-def _chain(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+def chained(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     return tuple(value for part in parts for value in part)
 
-
-class BlockRanker(NormalizingRanker):
-    """Base class of rankers whose loss is a sum over queries; X may be a dask collection."""
-
-    def _in_parts(self, X: Any, lists: Lists, *, add: bool = False) -> BlockLists:
-        """Lists of rows in memory, in one part."""
-        items = self._items(X, lists, add=add)
-        blocks = OnePart(items, None, lists, count_threads(self.n_jobs))
-        return BlockLists.of(
-            lists, trained_on=lists.trained_on, labels=lists.labels, blocks=blocks
-        )
-
-    def _chunked(
-        self,
-        columns: dict[str, Any],
-        labels: LabelType,
-        convert: Callable[[Lists, dict[str, Any]], Lists | None],
-        exit_stack: ExitStack,
-    ) -> BlockLists:
-        X, qid = columns["X"], columns["qid"]
-        if qid is None or np.ndim(qid) == 0 or self.single_list:
-            raise ValueError(
-                f"{type(self).__name__} needs qid, one id per row, for rows that are not in "
-                "memory, because blocks consist of whole queries: pass qid=, or rows in memory."
-            )
-        check_features(self, X, reset=True)
-        normalizer = as_normalizer(self.normalize)
-        partitions, n_features = aligned(**columns), self.n_features_in_
-        chunks = partitions.map(
-            _read_chunk, labels, convert, n_features, normalizer, numbered=True
-        )
-        blocks = ChunkedLists(partitions, persisted(chunks, exit_stack), n_features, exit_stack)
-        lists = blocks.summary(_join)
-        if lists is None:
-            raise ValueError(
-                "No row has positive sample_weight and query_weight: at least one row must have "
-                "both."
-            )
-        refuse_cut_queries(lists.ids)
-        # Chunks of two classes each can contain more than two in total.
-        label_values = labels.read(check_rows(lists.labels, None, name=labels.name))
-        refuse_single_rows(
-            type(self).__name__, lists.n_single, sum(len(ids) for _, ids in lists.ids)
-        )
-        self.normalizer_ = normalizer
-        if normalizer is not None:
-            normalizer.fit(np.zeros((2, n_features)), qid=[0, 1])
-            normalizer.n_queries_ = lists.n_lists
-        return replace(lists, blocks=blocks, labels=label_values)
-
-    def _warn_of_units(self, X: Any, curvatures: FloatArray) -> None:
-        """Warn where second derivatives by the coefficients differ much."""
-        warn_of_scales(self, np.sqrt(curvatures), sparse=sp.issparse(X), within_queries=True)
-
-    def _predict_blocks(self, X: Any, qid: Any) -> Any:
-        if self.normalizer_ is None:
-            return scores_by_blocks(self, X, self._scorer())
-        if qid is None or np.ndim(qid) == 0:
-            raise ValueError(
-                f"This {type(self).__name__} normalises features within each query and needs qid "
-                "to score rows: pass qid=, one id per row."
-            )
-        check_features(self, X, reset=False)
-        normalizer, score = self.normalizer_, self._scorer()
-        partitions, n_features = aligned(X=X, qid=qid), self.n_features_in_
-
-        def ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[tuple[int, AnyArray]]:
-            qid = columns["qid"]
-            return ((number, group_rows(check_qid(qid, len(qid)))[0]),)
-
-        def scores_of_chunk(columns: dict[str, Any]) -> FloatArray:
-            X = checked_chunk(columns["X"], n_features=n_features, dtype=np.float64)
-            return score(normalizer.transform(X, qid=columns["qid"]))
-
-        refuse_cut_queries(partitions.reduce(ids_of_chunk, _chain, numbered=True))
-        return lazy_scores(partitions, scores_of_chunk)
-
-    def _scorer(self) -> Callable[[Any], Any]:
-        """Copy of the ranker for scoring, without the record of its training."""
-        fitted = type(self)()
-        for name in ("coef_", "intercept_"):
-            if hasattr(self, name):
-                setattr(fitted, name, getattr(self, name))
-        return fitted._scores
-
-
-SCALE = "scale"
 
 # Share of the curvature of the loss that "scale" is. Cross-validation on four sets of queries took
 # 1 to 10 times it most often (benchmarks/results/query_rankers.csv).
@@ -338,7 +171,7 @@ def relative_alpha(alpha: Any) -> float | None:
         multiple = float(factor) if star else 1.0
     except ValueError:
         multiple = np.nan
-    if unit.strip() != SCALE or not 0 <= multiple < np.inf:
+    if unit.strip() != "scale" or not 0 <= multiple < np.inf:
         raise ValueError(
             f"alpha={alpha!r} must be a number of at least 0, 'scale', or a multiple such as "
             "'10*scale'."

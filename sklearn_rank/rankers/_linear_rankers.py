@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
-from .._lists import Lists
-from .._partitions import is_collection
+from .._lists import LabelType, Lists, group_rows, refuse_single_rows
+from .._partitions import aligned, is_collection
 from .._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
@@ -20,17 +24,20 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
+    Design,
     LinearProblem,
     OnePart,
     Quadratic,
     as_design,
     choose_method,
+    count_threads,
     quadratic_expansion,
     solve_linear,
     solve_linear_hinge,
+    view_design,
 )
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_propensities
+from .._validation import check_propensities, check_qid, check_rows
 from .._warn import warn
 from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import GrownLimitWarning
@@ -38,25 +45,38 @@ from ..losses import ComparisonHinge, ComparisonSquaredHinge, TemplateLoss, get_
 from ..losses._shared import LossOnLists
 from ..metrics import Measure
 from ..metrics._shared import MeasureLike
+from ..preprocessing import METHODS, QueryNormalizer
 from ._base import (
     forget,
     refuse_blocked,
     restored_on_error,
     store_parameters,
+    warn_of_scales,
+)
+from ._blocked_rows import (
+    ChunkedLists,
+    check_features,
+    checked_chunk,
+    lazy_scores,
+    persisted,
+    scores_by_blocks,
 )
 from ._linear_base import (
-    NORMALIZE_CONSTRAINTS,
     BlockLists,
-    BlockRanker,
+    as_normalizer,
+    chained,
     feature_curvature,
+    joined_blocks,
+    read_chunk,
+    refuse_cut_queries,
     relative_alpha,
     ridge_solution,
     scaled_penalties,
 )
-from ._list_base import calibrated_loss, check_gains
+from ._list_base import QueryRanker, calibrated_loss, check_gains, in_lists
 
 
-class OrderPreservingRanker(CallbackSupportMixin, BlockRanker):
+class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
     """Linear learning to rank with a loss that is calibrated for a measure.
 
     The measure maps relevance y to utilities v = u(y). The scores s = X w + b minimise ``sum over
@@ -227,7 +247,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker):
     _row_types = (np.float64, np.float32)
     _parameter_constraints = {
         "propensity_clip": [Interval(Real, 0, 1, closed="both")],
-        "normalize": NORMALIZE_CONSTRAINTS,
+        "normalize": [None, StrOptions(set(METHODS)), QueryNormalizer],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
     }
 
@@ -253,6 +273,11 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker):
         verbose=0,
     ):
         store_parameters(locals())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.normalize is None
+        return tags
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -444,6 +469,39 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker):
             self._store_queries(lists, add=not is_first)
         return self
 
+    def predict(self, X: Any, *, qid: Any = None) -> Any:
+        """Predict scores; within a query a greater score is nearer to the top.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dask collection} of shape (n_samples, n_features)
+            Rows, in any form that ``fit`` takes. With ``normalize``, all rows of each query.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row. Required with ``normalize`` unless the ranker was fitted
+            to one query; without ``normalize`` it has no effect.
+
+        Returns
+        -------
+        ndarray or dask array of shape (n_samples,)
+            Scores. They order the rows of one query; scores of different queries need not be
+            comparable. Scores of dask collections are lazy.
+
+        Raises
+        ------
+        ValueError
+            If ``qid`` is None, and the ranker normalises features within queries and was fitted to
+            several.
+        """
+        check_is_fitted(self)
+        if is_collection(X):
+            return self._predict_blocks(X, qid)
+        X = self._validated(X, reset=False)
+        if self.normalizer_ is None:
+            return self._scores(X)
+        if qid is None and self.normalizer_.list_ is None:
+            raise self._needs_ids("normalises features within each query")
+        return self._scores(self.normalizer_.transform(X, qid=qid))
+
     def _raise_limit(self, largest: float) -> TemplateLoss:
         loss = self.loss_
         is_set = self.eta is not None or not isinstance(self.loss, str)
@@ -556,6 +614,97 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker):
 
     def _scores(self, X: Any) -> FloatArray:
         return as_design(X).scores(self.coef_) + self.intercept_
+
+    def _items(self, X: Any, lists: Lists, *, add: bool = False) -> Design:
+        """Rows of the lists in their order; ``add`` keeps the normaliser of earlier batches."""
+        self.normalizer_ = normalizer = as_normalizer(self.normalize)
+        if normalizer is None:
+            return view_design(X, lists.rows)
+        items = in_lists(X, lists).astype(np.float64, copy=False)
+        items = normalizer.fit_transform(items, qid=lists.list_of, sample_weight=lists.weight)
+        if add:
+            normalizer.n_queries_ += self.n_queries_
+            normalizer.list_ = None
+        return as_design(items)
+
+    def _in_parts(self, X: Any, lists: Lists, *, add: bool = False) -> BlockLists:
+        """Lists of rows in memory, in one part."""
+        items = self._items(X, lists, add=add)
+        blocks = OnePart(items, None, lists, count_threads(self.n_jobs))
+        return BlockLists.of(
+            lists, trained_on=lists.trained_on, labels=lists.labels, blocks=blocks
+        )
+
+    def _chunked(
+        self,
+        columns: dict[str, Any],
+        labels: LabelType,
+        convert: Callable[[Lists, dict[str, Any]], Lists | None],
+        exit_stack: ExitStack,
+    ) -> BlockLists:
+        X, qid = columns["X"], columns["qid"]
+        if qid is None or np.ndim(qid) == 0 or self.single_list:
+            raise ValueError(
+                f"{type(self).__name__} needs qid, one id per row, for rows that are not in "
+                "memory, because blocks consist of whole queries: pass qid=, or rows in memory."
+            )
+        check_features(self, X, reset=True)
+        normalizer = as_normalizer(self.normalize)
+        partitions, n_features = aligned(**columns), self.n_features_in_
+        chunks = partitions.map(read_chunk, labels, convert, n_features, normalizer, numbered=True)
+        blocks = ChunkedLists(partitions, persisted(chunks, exit_stack), n_features, exit_stack)
+        lists = blocks.summary(joined_blocks)
+        if lists is None:
+            raise ValueError(
+                "No row has positive sample_weight and query_weight: at least one row must have "
+                "both."
+            )
+        refuse_cut_queries(lists.ids)
+        # Chunks of two classes each can contain more than two in total.
+        label_values = labels.read(check_rows(lists.labels, None, name=labels.name))
+        refuse_single_rows(
+            type(self).__name__, lists.n_single, sum(len(ids) for _, ids in lists.ids)
+        )
+        self.normalizer_ = normalizer
+        if normalizer is not None:
+            normalizer.fit(np.zeros((2, n_features)), qid=[0, 1])
+            normalizer.n_queries_ = lists.n_lists
+        return replace(lists, blocks=blocks, labels=label_values)
+
+    def _warn_of_units(self, X: Any, curvatures: FloatArray) -> None:
+        """Warn where second derivatives by the coefficients differ much."""
+        warn_of_scales(self, np.sqrt(curvatures), sparse=sp.issparse(X), within_queries=True)
+
+    def _predict_blocks(self, X: Any, qid: Any) -> Any:
+        if self.normalizer_ is None:
+            return scores_by_blocks(self, X, self._scorer())
+        if qid is None or np.ndim(qid) == 0:
+            raise ValueError(
+                f"This {type(self).__name__} normalises features within each query and needs qid "
+                "to score rows: pass qid=, one id per row."
+            )
+        check_features(self, X, reset=False)
+        normalizer, score = self.normalizer_, self._scorer()
+        partitions, n_features = aligned(X=X, qid=qid), self.n_features_in_
+
+        def ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[tuple[int, AnyArray]]:
+            qid = columns["qid"]
+            return ((number, group_rows(check_qid(qid, len(qid)))[0]),)
+
+        def scores_of_chunk(columns: dict[str, Any]) -> FloatArray:
+            X = checked_chunk(columns["X"], n_features=n_features, dtype=np.float64)
+            return score(normalizer.transform(X, qid=columns["qid"]))
+
+        refuse_cut_queries(partitions.reduce(ids_of_chunk, chained, numbered=True))
+        return lazy_scores(partitions, scores_of_chunk)
+
+    def _scorer(self) -> Callable[[Any], Any]:
+        """Copy of the ranker for scoring, without the record of its training."""
+        fitted = type(self)()
+        for name in ("coef_", "intercept_"):
+            if hasattr(self, name):
+                setattr(fitted, name, getattr(self, name))
+        return fitted._scores
 
 
 def refuse_propensities(loss: TemplateLoss | str, measure: MeasureLike, labels: AnyArray) -> None:

@@ -33,6 +33,7 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
+    LARGEST_COPY,
     DenseDesign,
     Design,
     SolverResult,
@@ -690,10 +691,6 @@ def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
     return classes[1]
 
 
-# Bytes of a kernel matrix that is computed at once, at most, and else by the columns needed.
-MOST_AT_ONCE = 2**30
-
-
 class KernelMap:
     def __init__(self, estimator: Any) -> None:
         self.kernel = estimator.kernel
@@ -725,7 +722,7 @@ class KernelMap:
                 )
         else:
             points = X[taken]
-            if callable(self.kernel) or 8 * len(taken) ** 2 <= MOST_AT_ONCE:
+            if callable(self.kernel) or 8 * len(taken) ** 2 <= LARGEST_COPY:
                 matrix = self.values(points, points)
         if matrix is not None:
             factor = factorise_kernel_matrix(matrix)

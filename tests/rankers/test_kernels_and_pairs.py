@@ -210,7 +210,7 @@ def test_poly_kernels_beyond_one_matrix(monkeypatch):
         kernel: AccuracyAtTopRanker(tau=0.2, kernel=kernel).fit(X, y).objective_
         for kernel in ("rbf", "poly")
     }
-    monkeypatch.setattr(_kernel_map, "MOST_AT_ONCE", 200)
+    monkeypatch.setattr(_kernel_map, "LARGEST_COPY", 200)
     for kernel, value in expected.items():
         for form in (X, sp.csr_array(X)):
             ranker = AccuracyAtTopRanker(tau=0.2, kernel=kernel).fit(form, y)

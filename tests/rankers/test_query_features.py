@@ -152,7 +152,7 @@ def test_groups_reach_predict_in_pipelines_and_searches():
 @pytest.mark.parametrize("block", [1, 7, 1000])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_variances_within_lists_by_blocks_of_rows(block, weighted, monkeypatch):
-    monkeypatch.setattr(_penalty, "COPIED", block)
+    monkeypatch.setattr(_penalty, "COPIED_ROWS", block)
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, 20, 12)
     offsets = np.append(0, np.cumsum(sizes))

@@ -211,7 +211,7 @@ def test_sparse_rows_and_many_features_climb_too(monkeypatch):
         problem(sp.csr_array(X), positive, weight), np.eye(3)[0], search()
     )
     np.testing.assert_allclose(sparse.coef, dense.coef, atol=1e-6)
-    monkeypatch.setattr(_rank_statistic, "LARGEST_WHITENED", 0)
+    monkeypatch.setattr(_rank_statistic, "LARGEST_FACTOR", 0)
     plain = maximise_rank_statistic(problem(X, positive, weight), np.eye(3)[0], search())
     assert plain.certificate.objective > plain.start_value
 
