@@ -71,28 +71,23 @@ def test_with_and_without_a_signature():
     def half(x):
         return x / 2.0
 
-    assert half.compile().nopython_signatures
     assert half.__name__ == "half"
+    assert half._machine_code is None
+    assert half(3.0) == 1.5
+    assert half._machine_code is half.compile()
+    assert half.compile().nopython_signatures
     for function in (inverse, half.compile()):
         assert function.targetoptions["nogil"]
         assert not function.targetoptions.get("parallel", False)
         assert not function.targetoptions.get("fastmath", False)
-    assert half(3.0) == 1.5
     assert inverse(4.0) == 0.25
     assert inverse(0.0) == np.inf  # no ZeroDivisionError
 
 
-def test_a_kernel_is_compiled_by_its_first_call():
-    @compiled("float64(float64)")
-    def half(x):
-        return x / 2.0
-
-    assert half._machine_code is None
-    assert half(3.0) == 1.5
-    assert half._machine_code is half.compile()
-
-
 def test_slow_compiling_is_told_once(monkeypatch, capsys):
+    monkeypatch.setattr(_jit, "PATIENCE", 300.0)
+    assert compiled("float64(float64)")(lambda x: x)(1.0) == 1.0
+    assert capsys.readouterr().err == ""
     monkeypatch.setattr(_jit, "PATIENCE", 0.0)
     monkeypatch.setattr(_jit, "_reported", threading.Event())
     for shift in (1.0, 2.0):
@@ -102,12 +97,6 @@ def test_slow_compiling_is_told_once(monkeypatch, capsys):
         exec(source, scope)
         assert compiled("float64(float64)")(scope["shifted"])(1.0) == 1.0 + shift
     assert capsys.readouterr().err.count("sklearn_rank compiles") == 1
-
-
-def test_quick_compiling_is_not_told(monkeypatch, capsys):
-    monkeypatch.setattr(_jit, "PATIENCE", 300.0)
-    assert compiled("float64(float64)")(lambda x: x)(1.0) == 1.0
-    assert capsys.readouterr().err == ""
 
 
 def test_functions_compile_where_no_cache_can_be_kept(tmp_path):

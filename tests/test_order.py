@@ -192,16 +192,10 @@ def test_threshold_is_midway_even_between_large_scores():
     assert threshold == pytest.approx(1.65e308, rel=1e-15)
 
 
-def test_threshold_below_all_scores():
-    quantile, threshold = top_threshold(np.array([2.0, 2.0]), np.ones(2), 1.0)
-    assert quantile == 2.0
-    assert threshold < 2.0
-
-
-@pytest.mark.parametrize("largest", [-np.finfo(float).max, 0.0, np.inf])
-def test_threshold_below_a_single_score_at_the_edge(largest):
-    quantile, threshold = top_threshold(np.array([largest]), np.ones(1), 1.0)
-    assert threshold < quantile == largest
+@pytest.mark.parametrize("scores", [[-np.finfo(float).max], [0.0], [np.inf], [2.0, 2.0]])
+def test_threshold_below_all_scores(scores):
+    quantile, threshold = top_threshold(np.array(scores), np.ones(len(scores)), 1.0)
+    assert threshold < quantile == scores[0]
 
 
 def test_scores_within_their_rounding_are_tied():

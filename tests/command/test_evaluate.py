@@ -146,7 +146,7 @@ def test_a_measure_without_an_interval_keeps_its_value(results):
     assert re.search(r"auc +0\.\d{4} +-$", out, flags=re.MULTILINE)
 
 
-def test_a_measure_without_a_value_says_why(results):
+def test_a_measure_without_a_value_says_why(results, command):
     found = as_json(results, *QUERIES, "--measure", "auc", "ndcg@5")
     assert found["results"][0]["value"] is None
     assert found["results"][0]["note"] == (
@@ -154,6 +154,9 @@ def test_a_measure_without_a_value_says_why(results):
         " grades, as in 'auc(rel>=2)'"
     )
     assert found["results"][2]["value"] is not None
+    out, err, code = command(*QUERIES, "--measure", "auc")
+    assert (out, code) == ("", 2)
+    assert "the measure takes two classes" in err
 
 
 def test_grades_below_the_lowest(results, files):
@@ -175,12 +178,6 @@ def test_every_measure_has_a_value_for_runs_and_for_tables(command, name):
         else:
             # Of the relevant documents of the runs none counts for it, or there is no class 2.
             assert name in ("local_auc@0.8", "ap(rel>=2)")
-
-
-def test_no_value_at_all_is_an_error(command):
-    out, err, code = command(*QUERIES, "--measure", "auc")
-    assert (out, code) == ("", 2)
-    assert "the measure takes two classes" in err
 
 
 @pytest.mark.parametrize(
@@ -232,15 +229,12 @@ def test_runs_have_the_values_of_python(results):
         assert (row["n_queries"], row["n_undefined"]) == (3, 1)
 
 
-def test_the_interval_of_a_run_is_that_of_its_queries(results):
-    row = as_json(results, *RUNS, "--measure", "ap")["results"][0]
+def test_a_run_has_the_interval_of_its_queries_and_notes_on_what_is_not_judged(results):
+    found = as_json(results, *RUNS, "--measure", "ap")
+    row, notes = found["results"][0], found["notes"]
     values = np.array([1 / 3 / 2, 0.0, 0.5])  # c, the later name, stands before b
     assert row["value"] == pytest.approx(values.mean())
     assert row["standard_error"] == pytest.approx(values.std(ddof=1) / np.sqrt(3))
-
-
-def test_runs_and_judgments_that_do_not_cover_each_other(results):
-    notes = as_json(results, *RUNS, "--measure", "ap")["notes"]
     assert "system.run: 2 of 7 documents are not judged and count as not relevant." in notes
     assert (
         "system.run: no document for 1 query of the judgments, first 'q3': left out; --complete"
@@ -264,9 +258,6 @@ def test_without_a_convention_ties_are_averaged(results):
     row = as_json(results, *RUNS, "--measure", "rr", "--convention", "none")["results"][0]
     # b is second or third of q1; q2 has no relevant document and is left out; g is second of q5.
     assert row["value"] == pytest.approx(np.mean([(1 / 2 + 1 / 3) / 2, 1 / 2]))
-
-
-def test_a_measure_that_trec_eval_lacks_follows_its_definition(results):
     notes = as_json(results, *RUNS, "--measure", "rbp@0.8")["notes"]
     assert "rbp@0.8 is not a measure of trec_eval: it follows its definition." in notes
 

