@@ -16,13 +16,7 @@ import time
 import warnings
 
 import numpy as np
-from measuring import (
-    describe_machine,
-    format_table,
-    run_worker,
-    serve,
-    store_results,
-)
+from measuring import describe_machine, format_table, run_worker, serve, store_results
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank import PNormPushRanker, TopPushRanker

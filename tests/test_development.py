@@ -16,8 +16,7 @@ PACKAGE = Path(sklearn_rank.__file__).parent
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "development.md"
 BLOCK = re.compile(
-    r"^(?P<said>[^\n]+):\n\n```(?:python|text)\n(?P<code>.*?)```$",
-    flags=re.MULTILINE | re.DOTALL,
+    r"^(?P<said>[^\n]+):\n\n```(?:python|text)\n(?P<code>.*?)```$", flags=re.MULTILINE | re.DOTALL
 )
 INSERTION = re.compile(
     r"In `(?P<file>[^`]+)`(?:, (?P<where>after|instead of) `(?P<line>[^`]+)`)?$"

@@ -26,10 +26,7 @@ from sklearn_rank._solvers._accuracy_at_top import SentOnce, in_blocks
 from sklearn_rank.datasets import make_subset_ranking
 from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
 from sklearn_rank.metrics import get_scorer
-from sklearn_rank.model_selection import (
-    BoundSearchCV,
-    QueryKFold,
-)
+from sklearn_rank.model_selection import BoundSearchCV, QueryKFold
 
 pytestmark = pytest.mark.slow
 

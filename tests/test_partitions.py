@@ -13,13 +13,7 @@ import pytest
 from sklearn.exceptions import DataConversionWarning
 
 from sklearn_rank import OrderPreservingRanker
-from sklearn_rank._partitions import (
-    aligned,
-    any_collection,
-    in_chunk,
-    is_collection,
-    tree_reduce,
-)
+from sklearn_rank._partitions import aligned, any_collection, in_chunk, is_collection, tree_reduce
 from sklearn_rank.datasets import make_subset_ranking
 
 N = 23

@@ -10,11 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.svm import LinearSVR
 
-from sklearn_rank import (
-    OrderPreservingRanker,
-    RankEnsemble,
-    TopFocusedRanker,
-)
+from sklearn_rank import OrderPreservingRanker, RankEnsemble, TopFocusedRanker
 from sklearn_rank.exceptions import QueryOverlapWarning
 from sklearn_rank.metrics import get_scorer, ndcg_score
 from sklearn_rank.model_selection import QueryKFold

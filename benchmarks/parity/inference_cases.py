@@ -102,15 +102,7 @@ def plans(y, score, other):
     pilot = {"pilot": (y, score), "random_state": 0}
     yield "width", {**expected, "width": 0.1}
     yield "width by n", {**expected, "n": 500}
-    yield (
-        "difference",
-        {
-            **expected,
-            "difference": 0.05,
-            "power": 0.8,
-            "correlation": 0.5,
-        },
-    )
+    yield ("difference", {**expected, "difference": 0.05, "power": 0.8, "correlation": 0.5})
     yield "pilot", {**pilot, "width": 0.1}
     yield "pilot of queries", {**pilot, "qid": i.qid, "width": 0.1}
     yield (

@@ -82,8 +82,7 @@ IDS = {
 BAD = {
     **dict.fromkeys(("y_true", "y", "y_true_a", "y_true_b"), LABELS),
     **dict.fromkeys(
-        ("y_score", "y_score_a", "y_score_b", "y_prob", "scores_pos", "scores_neg"),
-        SCORES,
+        ("y_score", "y_score_a", "y_score_b", "y_prob", "scores_pos", "scores_neg"), SCORES
     ),
     "X": {
         **bad_arrays(score),

@@ -10,10 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import metrics, model_selection
-from sklearn_rank.model_selection import (
-    BoundSearchCV,
-    QueryKFold,
-)
+from sklearn_rank.model_selection import BoundSearchCV, QueryKFold
 from sklearn_rank.rankers import AccuracyAtTopRanker, OrderPreservingRanker
 
 GRID = {"C": [0.01, 0.1, 1.0, 10.0]}

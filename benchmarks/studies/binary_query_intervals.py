@@ -23,11 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table
 
 from sklearn_rank.inference._evidence import Groups
-from sklearn_rank.inference._queries import (
-    QueryValues,
-    sample_interval,
-    sample_test,
-)
+from sklearn_rank.inference._queries import QueryValues, sample_interval, sample_test
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "binary_query_intervals.csv"
 SIZES = (20, 30, 50, 100, 200)

@@ -124,11 +124,7 @@ def questions(sample, other, margin):
     yield (
         "difference, different data",
         2,
-        {
-            "y_true": {"a": y, "b": second},
-            "scores": {"a": scores[0], "b": others[1]},
-            **own,
-        },
+        {"y_true": {"a": y, "b": second}, "scores": {"a": scores[0], "b": others[1]}, **own},
     )
 
 

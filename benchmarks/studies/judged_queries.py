@@ -36,11 +36,7 @@ from sklearn_rank.metrics import get_measure
 STORED = RESULTS / "judged_queries.csv"
 MEASURES = ("ndcg@10", "ap", "precision@5", "recall@10", "auc")
 COMPARED = ("ndcg@10", "ap", "precision@5")
-DESIGNS = {
-    "pool 5 + 3": (5, 3),
-    "pool 10 + 10 %": (10, 0.1),
-    "random 20 %": (0, 0.2),
-}
+DESIGNS = {"pool 5 + 3": (5, 3), "pool 10 + 10 %": (10, 0.1), "random 20 %": (0, 0.2)}
 N_QUERIES = 60
 
 

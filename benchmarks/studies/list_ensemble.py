@@ -40,11 +40,7 @@ os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
 
 import ensemble_tables
 from sklearn.base import clone
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    StackingClassifier,
-    VotingClassifier,
-)
+from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
 

@@ -18,13 +18,7 @@ import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import (
-    PUBLISHED,
-    THREAD_VARIABLES,
-    describe_machine,
-    format_table,
-    update_results,
-)
+from measuring import PUBLISHED, THREAD_VARIABLES, describe_machine, format_table, update_results
 
 os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
 import numpy as np

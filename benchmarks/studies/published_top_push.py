@@ -47,10 +47,7 @@ NAME = "published_top_push"
 KEYS = ("part", "data", "method", "measure", "split")
 RATES = (1e-4, 1e-3, 1e-2, 1e-1)
 AT_RATES = {f"TPR@{rate:g}": partial(tpr_at_fpr_score, max_fpr=rate) for rate in RATES}
-MEASURES = {
-    "top": {"pos@top": partial(positives_at_top_score, normalize=True)},
-    "rates": AT_RATES,
-}
+MEASURES = {"top": {"pos@top": partial(positives_at_top_score, normalize=True)}, "rates": AT_RATES}
 COSTS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 # Part, data, splits, inner folds, tops of the negatives, and C of the push.
 JOBS = [

@@ -21,11 +21,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table
 
-from sklearn_rank.inference._queries import (
-    QueryValues,
-    sample_interval,
-    sample_test,
-)
+from sklearn_rank.inference._queries import QueryValues, sample_interval, sample_test
 
 LEVEL = 0.95
 INTERVALS = ("t", "bootstrap", "bca")

@@ -34,10 +34,7 @@ from top_of_list.family import FAMILY
 from top_of_list.methods import FAMILIES, MANY_FEATURES, check_logistic
 from top_of_list.store import FAMILY_GOALS, TAUS, FamilyStore, Store
 
-STORES = {
-    "main": (Store, "top_of_list"),
-    "family": (FamilyStore, "top_of_list_family"),
-}
+STORES = {"main": (Store, "top_of_list"), "family": (FamilyStore, "top_of_list_family")}
 
 
 def store_of(part):
@@ -115,11 +112,7 @@ def print_tables(options):
             print(compare.by_set(tests, method))
 
 
-PARTS = {
-    "main": run_main,
-    "family": run_family,
-    "tables": print_tables,
-}
+PARTS = {"main": run_main, "family": run_family, "tables": print_tables}
 
 
 def main():

@@ -77,11 +77,7 @@ def mapie_of(probability, positive, risk, goal, method):
     from mapie.risk_control import BinaryClassificationController
 
     controller = BinaryClassificationController(
-        lambda X: np.column_stack([1.0 - X[:, 0], X[:, 0]]),
-        risk,
-        goal,
-        LEVEL,
-        fwer_method=method,
+        lambda X: np.column_stack([1.0 - X[:, 0], X[:, 0]]), risk, goal, LEVEL, fwer_method=method
     )
     controller.calibrate(probability[:, np.newaxis], positive.astype(int))
     return controller.best_predict_param

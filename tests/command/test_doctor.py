@@ -262,11 +262,6 @@ TRAPS = {
         ["'id' differs in all rows: it looks like row ids", "--score=model_a"],
         ["'id' look", "'id', ", "'date' look", "--groups"],
     ),
-    "whole numbers that differ in all rows": (
-        names(label=Y, nr=np.arange(N), new=S),
-        ["'new' may hold scores", "Not used: 'nr'."],
-        ["'nr' may", "'nr', "],
-    ),
     "a rank": (
         names(label=Y, rank=PLACE + 1, score=S),
         ["'rank' looks like places"],

@@ -218,11 +218,7 @@ def test_runs_have_the_values_of_python(results):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             value = functions[measure](
-                both.y_true,
-                both.y_score,
-                qid=both.qid,
-                ideal=both.ideal,
-                convention="trec_eval",
+                both.y_true, both.y_score, qid=both.qid, ideal=both.ideal, convention="trec_eval"
             )
         assert row["value"] == pytest.approx(value, abs=1e-12)
         assert row["low"] <= row["value"] <= row["high"]

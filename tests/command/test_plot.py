@@ -71,12 +71,7 @@ def test_long_names_fit(figure, files, name):
     columns = zip(names, (data[NEW], data[OLD], -data[OLD]), strict=True)
     write_csv(files / "long.csv", {"label": data[LABEL], **dict(columns)})
     found = figure(
-        name,
-        "long.csv",
-        "--measure",
-        "auc",
-        "spearman",
-        "pos@top" if name == "evaluate" else "ap",
+        name, "long.csv", "--measure", "auc", "spearman", "pos@top" if name == "evaluate" else "ap"
     )
     assert len(found.axes) == 3
     check_that_all_is_inside(found)

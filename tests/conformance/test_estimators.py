@@ -42,10 +42,7 @@ from sklearn_rank.exceptions import (
     ZeroSolutionWarning,
 )
 from sklearn_rank.metrics import average_precision_score, get_scorer, precision_at_top_score
-from sklearn_rank.model_selection import (
-    BoundSearchCV,
-    TopThresholdClassifier,
-)
+from sklearn_rank.model_selection import BoundSearchCV, TopThresholdClassifier
 from sklearn_rank.preprocessing import QueryNormalizer
 from tests.catalogue import (
     BIPARTITE_CLASSES,

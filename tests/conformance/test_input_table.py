@@ -16,11 +16,7 @@ from sklearn_rank import (
     TopFocusedRanker,
     TopPushRanker,
 )
-from sklearn_rank.model_selection import (
-    BoundSearchCV,
-    cross_val_compare,
-    cross_val_interval,
-)
+from sklearn_rank.model_selection import BoundSearchCV, cross_val_compare, cross_val_interval
 from sklearn_rank.preprocessing import QueryNormalizer
 from tests.catalogue import BIPARTITE_RANKERS, LABEL_RANKERS, META_RANKERS, QUERY_RANKERS
 
@@ -80,12 +76,7 @@ TABLE = [
         {"weights": "sampling", "measure": "ap"},
     ),
 ]
-NAMES = {
-    "labels": "y_true",
-    "scores": "y_score",
-    "ids": "qid",
-    "weights": "sample_weight",
-}
+NAMES = {"labels": "y_true", "scores": "y_score", "ids": "qid", "weights": "sample_weight"}
 ROW = pytest.mark.parametrize(("role", "value", "change", "message", "others"), TABLE)
 FIT_ROWS = [
     (role, change, message)

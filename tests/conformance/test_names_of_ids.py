@@ -10,11 +10,7 @@ from lightgbm import LGBMRanker
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from sklearn_rank import (
-    GroupRankerAdapter,
-    OrderPreservingRanker,
-    RankEnsemble,
-)
+from sklearn_rank import GroupRankerAdapter, OrderPreservingRanker, RankEnsemble
 from sklearn_rank.inference import compare, metric_interval, sample_size
 from sklearn_rank.model_selection import (
     BoundSearchCV,

@@ -13,11 +13,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import average_precision_score, get_scorer, ndcg_score
-from sklearn_rank.rankers import (
-    OrderPreservingRanker,
-    RankEnsemble,
-    RankStatisticRanker,
-)
+from sklearn_rank.rankers import OrderPreservingRanker, RankEnsemble, RankStatisticRanker
 from tests.catalogue import FUNCTIONS, METRICS
 
 pytestmark = [

@@ -7,21 +7,12 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 
-from sklearn_rank import (
-    OrderPreservingRanker,
-    RankStatisticRanker,
-    TopPushRanker,
-)
+from sklearn_rank import OrderPreservingRanker, RankStatisticRanker, TopPushRanker
 from sklearn_rank.metrics import average_precision_score
 
 
 @pytest.mark.parametrize(
-    "ranker",
-    [
-        TopPushRanker(1),
-        RankStatisticRanker(n_init=1, random_state=0),
-    ],
-    ids=repr,
+    "ranker", [TopPushRanker(1), RankStatisticRanker(n_init=1, random_state=0)], ids=repr
 )
 def test_weights_of_adaboost_are_refused_with_what_works(ranker):
     X, y = make_classification(200, weights=[0.6], random_state=0)

@@ -6,11 +6,10 @@ rows out. Every problem is rebuilt for every candidate and solved by cvxpy.
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
 import cvxpy as cp
 import numpy as np
+
+from tests.oracles.orders import top_count
 
 
 def repeated(X, y, weight):
@@ -37,11 +36,6 @@ def row_costs(y, C, class_weight):
         else:
             cost[i] = C * class_weight[y[i]]
     return cost
-
-
-def top_count(n, tau):
-    """How many of n scores make the top: tau n, rounded, but at least one."""
-    return max(1, math.floor(Fraction(str(tau)) * n + Fraction(1, 2)))
 
 
 def quantile(scores, tau):

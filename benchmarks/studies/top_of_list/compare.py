@@ -9,10 +9,7 @@ from sklearn_rank.inference._limits import holm_adjust
 
 LEVEL = 0.05
 BASES = ("logistic", "lightgbm")
-KINDS = {
-    "confirm": lambda test: test["kind"] == "confirm",
-    "all": lambda test: True,
-}
+KINDS = {"confirm": lambda test: test["kind"] == "confirm", "all": lambda test: True}
 
 
 def base_of(method):

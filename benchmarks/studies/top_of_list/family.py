@@ -12,12 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from sklearn_rank import (
-    PNormPushRanker,
-    RankBoostRanker,
-    RankStatisticRanker,
-    TopPushRanker,
-)
+from sklearn_rank import PNormPushRanker, RankBoostRanker, RankStatisticRanker, TopPushRanker
 from sklearn_rank.exceptions import ZeroSolutionWarning
 
 from .methods import (
@@ -91,10 +86,7 @@ class Family:
 
 
 TOP_PUSH = Family(
-    "top push",
-    lambda top, C: TopPushRanker(top, C=C),
-    (0.05, 0.2, 0.5),
-    (0.01, 0.1, 1.0, 10.0),
+    "top push", lambda top, C: TopPushRanker(top, C=C), (0.05, 0.2, 0.5), (0.01, 0.1, 1.0, 10.0)
 )
 P_NORM = Family(
     "p-norm push", lambda p, C: PNormPushRanker(p, C=C), (1.0, 4.0, 16.0), (0.1, 1.0, 10.0)
