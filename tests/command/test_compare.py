@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference import compare
-from sklearn_rank.metrics import get_measure_names
 from tests.command.files import LABEL, NEW, OLD, one_list, queries, write_csv
 
 ONE_LIST = ("compare", "predictions.csv", "--label", LABEL, "--score", NEW, OLD)
@@ -166,7 +165,3 @@ def test_bad_options(command, given, message):
     out, err, code = command("compare", "predictions.csv", "--label", LABEL, *given)
     assert (out, code) == ("", 2)
     assert message in err
-
-
-def test_all_measures_are_listed(results):
-    assert results("compare", "--list-measures").splitlines() == get_measure_names()

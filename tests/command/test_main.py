@@ -55,12 +55,6 @@ def test_an_interrupt_ends_it_without_a_traceback(command, monkeypatch):
     assert command("evaluate", "predictions.csv") == ("", "", 130)
 
 
-def test_a_misspelt_subcommand(command):
-    out, err, code = command("evalute")
-    assert (out, code) == ("", 2)
-    assert "invalid choice: 'evalute'" in err
-
-
 @pytest.mark.parametrize("name", ["evaluate", "compare", "doctor"])
 def test_the_examples_of_the_help_run(results, monkeypatch, name):
     monkeypatch.setenv("COLUMNS", "80")
