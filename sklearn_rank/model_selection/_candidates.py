@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil
@@ -619,115 +619,95 @@ class Choice:
 
     def report(self, refit: bool) -> SelectionReport:
         evidence, name = self.evidence, self.evidence.measure.name
-        one_part = evidence.n_parts == 1
+        sign, n, one_part = evidence.sign, len(self.grid.candidates), evidence.n_parts == 1
         models = f"the {evidence.n_parts} fold models"
         if one_part:
             models = "the model fitted without the held-out part" if refit else "best_estimator_"
         target = f"{'' if one_part else 'mean '}{evidence.of_new_data} {name} of {models}"
         bound = None
         if self.method != "max-t":
-            n = len(self.grid.candidates)
             bound = evidence.bound(self.method, self.best, self.delta, self.weights, n)
-        n = len(self.scored)
-        tails = simultaneous_tails(evidence, self.delta / 2.0, np.full(n, 1.0 / n), self.rng)
-        limits = (evidence.sign * float(x[self.best]) for x in evidence.asymptotic_limits(tails))
+        equal = np.full(len(self.scored), 1.0 / len(self.scored))
+        tails = simultaneous_tails(evidence, self.delta / 2.0, equal, self.rng)
+        limits = (sign * float(x[self.best]) for x in evidence.asymptotic_limits(tails))
         low, high = sorted(limits)
-        interval = Interval(self.value, low, high, self.level, "max-t", target)
-        lines = [
-            *self._chosen(),
-            *self._guaranteed(target, bound),
-            self._in_the_limit(target, bound, interval),
-            *self._others(),
-            self._remark(refit),
-        ]
         return SelectionReport(
             measure=name,
-            n_candidates=len(self.grid.candidates),
+            n_candidates=n,
             counts=evidence.counts(),
             value=self.value,
             lower=self.limit,
             target=target,
             bound=bound,
-            interval=interval,
+            interval=Interval(self.value, low, high, self.level, "max-t", target),
             may_be_best=tuple(self.scored[self.stays].tolist()),
             covers_best_estimator=one_part and not refit,
-            text="\n".join(lines),
+            text="\n".join(self._lines(target, bound, low, high, refit)),
         )
 
-    def _chosen(self) -> list[str]:
-        evidence, n = self.evidence, len(self.grid.candidates)
-        side, best = ("lower", "largest") if evidence.sign > 0.0 else ("upper", "smallest")
-        reason = f"its {side} limit is the {best}"
-        if self.rule == "within_noise":
+    def _lines(
+        self, target: str, bound: Bound | None, low: float, high: float, refit: bool
+    ) -> Iterator[str]:
+        """What a report says: the choice, the guarantee, the asymptotic limits, the others."""
+        evidence, name, n = self.evidence, self.evidence.measure.name, len(self.grid.candidates)
+        rises, one_part = evidence.sign > 0.0, evidence.n_parts == 1
+        shown, simplest = self.grid.describe(self.index), self.rule == "within_noise"
+        reason = f"its {'lower limit is the largest' if rises else 'upper limit is the smallest'}"
+        if simplest:
             reason = "it is the simplest that does not differ significantly from the best"
-        name, shown = evidence.measure.name, self.grid.describe(self.index)
-        parts = (
-            "one held-out part" if evidence.n_parts == 1 else f"{evidence.n_parts} held-out parts"
-        )
+        if n == 1:
+            yield f"One candidate: {shown}."
+        else:
+            yield f"Chosen from {n} candidates: {shown}, because {reason}."
+        parts = "one held-out part" if one_part else f"{evidence.n_parts} held-out parts"
         scored = f"mean {name} over queries" if evidence.of_queries else f"{name} of one list"
-        return [
-            f"One candidate: {shown}."
-            if n == 1
-            else f"Chosen from {n} candidates: {shown}, because {reason}.",
-            f"Scored by the {scored} on {parts}: {evidence.counts()}.",
-        ]
+        yield f"Scored by the {scored} on {parts}: {evidence.counts()}."
 
-    def _claim(self, target: str) -> str:
-        side = "at least" if self.evidence.sign > 0.0 else "at most"
-        return f"on new data the {target} is {side} {fixed(self.limit)}"
-
-    def _guaranteed(self, target: str, bound: Bound | None) -> list[str]:
-        evidence, n = self.evidence, len(self.grid.candidates)
+        side = "at least" if rises else "at most"
+        claim = f"on new data the {target} is {side} {fixed(self.limit)}"
+        between = f"between {fixed(low)} and {fixed(high)}"
         limit = evidence.sign * self.limit
         if bound is None:
             units = "queries" if evidence.of_queries else "rows"
-            lines = [
-                f"Guaranteed: nothing; the following limits are asymptotic, for many {units}."
-            ]
+            yield f"Guaranteed: nothing; the following limits are asymptotic, for many {units}."
+            between = f"{claim} ({fixed(self.value)} observed), and {between}"
         else:
-            fewest = evidence.fewest() + ("" if evidence.n_parts == 1 else " in the smallest part")
-            why = f"{n} candidate{'s' * (n > 1)} and {fewest}"
-            side = "minus" if evidence.sign > 0.0 else "plus"
-            seen = f"{fixed(self.value)} observed, {side} {fixed(bound.value)} for {why}"
-            claim = f"{self._claim(target)} ({seen})."
+            fewest = evidence.fewest() + ("" if one_part else " in the smallest part")
+            seen = (
+                f"{fixed(self.value)} observed, {'minus' if rises else 'plus'}"
+                f" {fixed(bound.value)} for {n} candidate{'s' * (n > 1)} and {fewest}"
+            )
+            claim = f"{claim} ({seen})"
             if limit <= evidence.range[0]:
-                claim = f"nothing ({seen}, excludes no value)."
-            lines = [f"Guaranteed ({100 * self.level:.4g} %): {claim}", bound.proof]
+                claim = f"nothing ({seen}, excludes no value)"
+            yield f"Guaranteed ({100 * self.level:.4g} %): {claim}."
+            yield bound.proof
+            between = f"it is {between}"
         if evidence.chance is not None and limit <= evidence.chance:
             chance = evidence.sign * evidence.chance
-            lines.append(f"A model that ranks at random ({chance:.3g}) is not ruled out.")
-        return lines
+            yield f"A model that ranks at random ({chance:.3g}) is not ruled out."
+        whichever = ", whichever candidate was chosen" if n > 1 else ""
+        yield f"Asymptotically ({100 * self.level:.4g} %, max-t): {between}{whichever}."
 
-    def _in_the_limit(self, target: str, bound: Bound | None, interval: Interval) -> str:
-        claim = f"between {fixed(interval.low)} and {fixed(interval.high)}"
-        if bound is None:
-            claim = f"{self._claim(target)} ({fixed(self.value)} observed), and {claim}"
-        else:
-            claim = f"it is {claim}"
-        if len(self.grid.candidates) > 1:
-            claim += ", whichever candidate was chosen"
-        return f"Asymptotically ({100 * interval.level:.4g} %, {interval.method}): {claim}."
-
-    def _others(self) -> list[str]:
-        n_best, n = np.count_nonzero(self.stays), len(self.grid.candidates)
-        if n == 1:
-            return []
-        if not self.stays[self.best]:
-            return [
-                f"It is significantly worse than the best, as are {n - n_best} of {n} candidates."
-            ]
-        if n_best == 1:
-            return ["All other candidates are significantly worse."]
-        choice = "the choice among them is arbitrary"
-        if self.rule == "within_noise":
-            choice = "the simplest of them was chosen"
-        return [f"{n_best} of {n} candidates do not differ significantly from the best; {choice}."]
-
-    def _remark(self, refit: bool) -> str:
+        n_best = np.count_nonzero(self.stays)
+        if n > 1 and not self.stays[self.best]:
+            others = f"{n - n_best} of {n} candidates"
+            yield f"It is significantly worse than the best, as are {others}."
+        elif n > 1 and n_best == 1:
+            yield "All other candidates are significantly worse."
+        elif n > 1:
+            choice = (
+                "simplest of them was chosen" if simplest else "choice among them is arbitrary"
+            )
+            yield (
+                f"{n_best} of {n} candidates do not differ significantly from the best; the"
+                f" {choice}."
+            )
         if refit:
-            return (
+            yield (
                 "best_estimator_ is a new model, fitted to all rows: nothing is guaranteed for it."
             )
-        if self.evidence.n_parts == 1:
-            return "best_estimator_ is the model that was scored; the limits are for this model."
-        return "There is no best_estimator_, only the fold models, because refit=False."
+        elif one_part:
+            yield "best_estimator_ is the model that was scored; the limits are for this model."
+        else:
+            yield "There is no best_estimator_, only the fold models, because refit=False."

@@ -319,9 +319,8 @@ class HeldOut:
             shares, fewest = self.shares(self.means), min(map(min, self.sizes))
             entropies = np.array([fold_entropy(fewest, float(delta)) for delta in deltas])
             return self.length * (shares - kl_limits(shares, entropies)[0])
-        guarantee = GUARANTEES[method]
-        of_part = deltas / n if guarantee.of_each_part else deltas
-        lower = [guarantee.lower(self, method, part, of_part) for part in range(n)]
+        of_part = deltas / n if GUARANTEES[method].of_each_part else deltas
+        lower = [lower_limits(self, method, part, of_part) for part in range(n)]
         return np.maximum(self.means - np.mean(lower, axis=0), 0.0)
 
     def shares(self, values: FloatArray) -> FloatArray:
@@ -609,8 +608,20 @@ def asymptotics_of(measure: Measure, of_queries: bool) -> dict[str, Asymptotic]:
 # -------------------------------------------------------------------------------------- guarantees
 
 
-def _lower_of_mean(held_out: HeldOut, method: str, part: int, deltas: FloatArray) -> FloatArray:
-    """Lower limits of a mean of independent values, or of the AUC by independent pairs."""
+def lower_limits(held_out: HeldOut, method: str, part: int, deltas: FloatArray) -> FloatArray:
+    """Lower limits of the candidates on a part, each of which fails with its own delta."""
+    if method == "dkw":
+        return dkw_lower_limits(held_out.lists[part], held_out.measure, deltas)
+    if method == "exact":
+        # Binomial counts of both classes above the threshold of the population: the negatives
+        # above each positive, from the top.
+        above = []
+        for data in held_out.lists[part]:
+            negative, positive = (np.sort(data.score[x]) for x in (~data.positive, data.positive))
+            above.append(len(negative) - np.searchsorted(negative, positive[::-1], "left"))
+        n, tau = len(held_out.lists[part][0].score), held_out.measure.laws["top"]
+        return top_precision_limits(np.stack(above), n, tau, np.log(deltas))
+    # A mean of independent values, or the AUC by independent pairs.
     sizes = held_out.sizes[part]
     n = sizes[0] if held_out.of_queries else n_terms(method, *sizes)
     values, logs, length = held_out.values[:, part], -np.log(deltas), held_out.length
@@ -620,23 +631,6 @@ def _lower_of_mean(held_out: HeldOut, method: str, part: int, deltas: FloatArray
     shares = held_out.shares(values)
     margin = shares - mean_limits(method, shares, n, logs, variance)[0]
     return values - length * np.minimum(margin, 1.0)
-
-
-def _lower_of_top(held_out: HeldOut, _: str, part: int, deltas: FloatArray) -> FloatArray:
-    """Limits by binomial counts of the two classes above the threshold of the population."""
-    # The negatives above each positive, from the top.
-    above = []
-    for data in held_out.lists[part]:
-        score, positive = data.score, data.positive
-        passed = np.searchsorted(np.sort(score[~positive]), np.sort(score[positive])[::-1], "left")
-        above.append(np.count_nonzero(~positive) - passed)
-    tau = held_out.measure.laws["top"]
-    n = len(held_out.lists[part][0].score)
-    return top_precision_limits(np.stack(above), n, tau, np.log(deltas))
-
-
-def _lower_by_bands(held_out: HeldOut, _: str, part: int, deltas: FloatArray) -> FloatArray:
-    return dkw_lower_limits(held_out.lists[part], held_out.measure, deltas)
 
 
 def bands_are_useful(held_out: HeldOut, delta: float) -> bool:
@@ -654,21 +648,18 @@ def bands_are_useful(held_out: HeldOut, delta: float) -> bool:
 class Guarantee(NamedTuple):
     """A theorem for the means of candidates on a part."""
 
-    lower: Callable[[HeldOut, str, int, FloatArray], FloatArray]  # Limits for a part
     theorem: str
     assumptions: tuple[str, ...] = ()
     of_each_part: bool = False  # Whether delta is divided between the parts
 
 
 GUARANTEES = {
-    "mcdiarmid": Guarantee(_lower_of_mean, ""),
-    "hoeffding": Guarantee(_lower_of_mean, "Hoeffding (1963), Theorem 2"),
-    "kl": Guarantee(_lower_of_mean, "Hoeffding (1963), Theorem 1"),
-    "bernstein": Guarantee(_lower_of_mean, "Maurer & Pontil (2009), Theorem 4", of_each_part=True),
-    "exact": Guarantee(
-        _lower_of_top, f"{OURS}, Theorem 10", (TIES_IN_RANDOM_ORDER,), of_each_part=True
-    ),
-    "dkw": Guarantee(_lower_by_bands, f"{OURS}, Theorem 8", (SAME_TIES,), of_each_part=True),
+    "mcdiarmid": Guarantee(""),
+    "hoeffding": Guarantee("Hoeffding (1963), Theorem 2"),
+    "kl": Guarantee("Hoeffding (1963), Theorem 1"),
+    "bernstein": Guarantee("Maurer & Pontil (2009), Theorem 4", of_each_part=True),
+    "exact": Guarantee(f"{OURS}, Theorem 10", (TIES_IN_RANDOM_ORDER,), of_each_part=True),
+    "dkw": Guarantee(f"{OURS}, Theorem 8", (SAME_TIES,), of_each_part=True),
 }
 
 
