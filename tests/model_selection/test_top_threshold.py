@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -468,16 +468,3 @@ def test_infinite_scores_are_the_first_and_the_last():
     assert everything.predict(ends).all()
     cutoffs = CutOffs.of(ends[:, 0], y == 1)
     assert np.count_nonzero(ends[:, 0] >= cutoffs.threshold[-2]) == 2000 - 30
-
-
-def test_missing_values_and_single_precision_go_through():
-    X, y = rows(12)
-    X[::7, 1] = np.nan
-    flag = TopThresholdClassifier(
-        HistGradientBoostingClassifier(max_iter=20), min_precision=0.7, random_state=0
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        flagged = flag.fit(X.astype(np.float32), y).predict(X.astype(np.float32))
-    assert 0 < flagged.sum() < y.sum() * 1.5
-    assert flag.n_features_in_ == 2
