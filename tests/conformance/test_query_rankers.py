@@ -52,29 +52,12 @@ def data(n_queries=9, seed=0, ids="int"):
 
 
 def strict(ranker):
-    """The ranker to more digits, where there are more."""
-    if "tol" not in ranker.get_params():
-        return clone(ranker)
-    if ranker.get_params()["loss"] == "hinge":
-        return clone(ranker).set_params(tol=1e-7)
+    """The ranker to more digits."""
     return clone(ranker).set_params(tol=1e-8 if "lbfgs" in repr(ranker) else 1e-10)
 
 
-def strength_of(ranker):
-    """Name of the parameter that weighs loss against penalty."""
-    names = ("C", "alpha", "l2_regularization")
-    return next(name for name in names if name in ranker.get_params())
-
-
-def skip_where_rows_are_counted(ranker):
-    """Trees bin the features, and ask for a least number of rows in a leaf, by unweighted rows."""
-    if "min_samples_leaf" in ranker.get_params():
-        pytest.skip("a row of weight 2 is one row of a leaf")
-
-
-def assert_near(one, two, ranker):
-    atol = 5e-3 if ranker.get_params()["loss"] == "hinge" else 1e-6
-    np.testing.assert_allclose(one, two, rtol=0, atol=atol)
+def assert_near(one, two):
+    np.testing.assert_allclose(one, two, rtol=0, atol=1e-6)
 
 
 def measured(ranker, X, y, qid, **weights):
@@ -180,9 +163,9 @@ def test_ids_of_any_type_in_any_order(ranker):
         assert_same(strict(ranker).fit(X, y, qid=ids), expected)
     order = np.random.default_rng(1).permutation(len(y))
     moved = strict(ranker).fit(X[order], y[order], qid=qid[order])
-    assert_near(moved.predict(X), expected.predict(X), ranker)
+    assert_near(moved.predict(X), expected.predict(X))
     renamed = strict(ranker).fit(X, y, qid=-qid)
-    assert_near(renamed.predict(X), expected.predict(X), ranker)
+    assert_near(renamed.predict(X), expected.predict(X))
 
 
 @every_class
@@ -210,18 +193,16 @@ def test_the_third_argument_is_no_weight(ranker):
 
 @every_ranker
 def test_weights_are_repetitions(ranker):
-    skip_where_rows_are_counted(ranker)
     X, y, qid = data()
     weight = np.random.default_rng(0).integers(1, 4, len(y)) * (np.arange(len(y)) % 5 > 0)
     rows = np.repeat(np.arange(len(y)), weight)
     one = strict(ranker).fit(X, y, qid=qid, sample_weight=weight)
     two = strict(ranker).fit(X[rows], y[rows], qid=qid[rows])
-    assert_near(one.predict(X), two.predict(X), ranker)
+    assert_near(one.predict(X), two.predict(X))
 
 
 @every_ranker
 def test_weights_of_queries_are_repetitions_of_queries(ranker):
-    skip_where_rows_are_counted(ranker)
     X, y, qid = data()
     weight = (qid % 3).astype(float)
     once = np.flatnonzero(weight > 0)
@@ -230,7 +211,7 @@ def test_weights_of_queries_are_repetitions_of_queries(ranker):
     rows = np.append(once, twice)
     ids = np.append(qid[once], qid[twice] + 100)
     two = strict(ranker).fit(X[rows], y[rows], qid=ids)
-    assert_near(one.predict(X), two.predict(X), ranker)
+    assert_near(one.predict(X), two.predict(X))
     assert one.n_queries_ == 6
     weight[np.flatnonzero(qid == 1)[0]] += 1
     with pytest.raises(ValueError, match="query_weight differs within the query 1"):
@@ -246,10 +227,10 @@ def test_frames_sparse_matrices_and_lists(ranker):
     for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
         fitted = strict(ranker).fit(frame, y, qid=qid)
         assert fitted.feature_names_in_.tolist() == names
-        assert_near(fitted.predict(frame), expected.predict(X), ranker)
+        assert_near(fitted.predict(frame), expected.predict(X))
     for container in (sp.csr_array, sp.csc_array, sp.coo_matrix):
         fitted = strict(ranker).fit(container(X), y, qid=qid)
-        assert_near(fitted.predict(container(X)), expected.predict(X), ranker)
+        assert_near(fitted.predict(container(X)), expected.predict(X))
     by_list = strict(ranker).fit(X.tolist(), y.tolist(), qid=qid.tolist())
     np.testing.assert_array_equal(by_list.predict(X), expected.predict(X))
 
@@ -263,27 +244,15 @@ def test_the_number_of_jobs_changes_no_bit(ranker):
 
 @every_ranker
 def test_a_warm_start_ends_where_a_cold_one_does(ranker):
-    if "warm_start" not in ranker.get_params():
-        pytest.skip("it does not start from an earlier fit")
     X, y, qid = data()
     warm = strict(ranker).set_params(warm_start=True).fit(X, y, qid=qid)
     cold, steps = learned(warm), warm.n_iter_
     warm.fit(X, y, qid=qid)
     assert warm.n_iter_ < steps
-    assert_near(warm.coef_, cold["coef_"], ranker)
+    assert_near(warm.coef_, cold["coef_"])
     with pytest.raises(ValueError, match="warm_start=True, but X has 3 features"):
         warm.fit(X[:, :3], y, qid=qid)
     assert warm.n_features_in_ == 4
-
-
-@every_class
-def test_pickle_and_clone(ranker):
-    X, y, qid = data()
-    fitted = clone(ranker).fit(X, y, qid=qid)
-    read = pickle.loads(pickle.dumps(fitted))
-    assert_same(fitted, read)
-    np.testing.assert_array_equal(read.predict(X), fitted.predict(X))
-    assert learned(clone(fitted)) == {}
 
 
 @every_class
@@ -318,7 +287,7 @@ def test_labels_that_are_no_relevance_are_refused(ranker):
         clone(ranker).fit(X, y.astype(str), qid=qid)
     with pytest.raises(ValueError, match="NaN"):
         clone(ranker).fit(X, np.where(y == 1, np.nan, y), qid=qid)
-    if ranker.measure.startswith(("ndcg", "dcg")) and "SVM" not in repr(ranker):
+    if ranker.measure.startswith(("ndcg", "dcg")):
         with pytest.raises(ValueError, match=r"^y has the relevance -[12] at row"):
             clone(ranker).fit(X, -y, qid=qid)
 
@@ -361,19 +330,15 @@ def test_routing_on_groups_reach_splitter_fit_and_score(ranker, routing):
 @every_class
 def test_routing_on_nested_searches_pipelines_and_curves(ranker, routing):
     X, y, qid = data(12)
-    name = type(ranker).__name__.lower()
-    strength = strength_of(ranker)
-    grid = {f"{name}__{strength}": [0.01, 0.1]}
+    grid = {f"{type(ranker).__name__.lower()}__alpha": [0.01, 0.1]}
     pipe = make_pipeline(StandardScaler(), clone(ranker))
     search = GridSearchCV(pipe, grid, cv=CV, error_score="raise")
     search.fit(X, y, groups=qid)
     for i, value in enumerate([0.01, 0.1]):
-        by_loop = by_hand(clone(pipe).set_params(**{f"{name}__{strength}": value})[-1], X, y, qid)
-        assert len(by_loop) == 3
         fold = search.cv_results_["split0_test_score"][i]
         train, test = next(CV.split(X, y, qid))
         scaled = StandardScaler().fit(X[train])
-        one = clone(ranker).set_params(**{strength: value})
+        one = clone(ranker).set_params(alpha=value)
         one.fit(scaled.transform(X[train]), y[train], qid=qid[train])
         assert fold == measured(one, scaled.transform(X[test]), y[test], qid[test])
     outer = cross_val_score(search, X, y, cv=CV, params={"groups": qid}, error_score="raise")
@@ -384,19 +349,9 @@ def test_routing_on_nested_searches_pipelines_and_curves(ranker, routing):
 
 
 @every_class
-def test_routing_on_qid_by_its_own_name(ranker, routing):
-    X, y, qid = data(12)
-    asking = clone(ranker).set_fit_request(qid=True).set_score_request(qid=True)
-    values = cross_val_score(
-        asking, X, y, cv=CV, params={"groups": qid, "qid": qid}, error_score="raise"
-    )
-    np.testing.assert_array_equal(values, by_hand(ranker, X, y, qid))
-
-
-@every_class
 def test_routing_off_groups_reach_the_splitter_only(ranker):
     X, y, qid = data(12)
-    search = GridSearchCV(clone(ranker), {strength_of(ranker): [1.0]}, cv=CV)
+    search = GridSearchCV(clone(ranker), {"alpha": [1.0]}, cv=CV)
     with pytest.warns(SingleListWarning, match=r"got no qid .*metadata_routing"):
         search.fit(X, y, groups=qid)
 
@@ -404,9 +359,8 @@ def test_routing_off_groups_reach_the_splitter_only(ranker):
 @every_class
 def test_routing_off_qid_reaches_fit_and_not_score(ranker):
     X, y, qid = data(12)
-    grid = {strength_of(ranker): [0.01]}
     for cv in (list(CV.split(X, y, qid)), KFold(3)):
-        search = GridSearchCV(clone(ranker), grid, cv=cv, error_score="raise")
+        search = GridSearchCV(clone(ranker), {"alpha": [0.01]}, cv=cv, error_score="raise")
         with pytest.raises(ScorerSetupError, match="score got no qid"):
             search.fit(X, y, qid=qid)
         with (

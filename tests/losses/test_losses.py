@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
 from sklearn_rank import losses
 from sklearn_rank.losses import _base
@@ -222,35 +221,3 @@ def test_a_link_that_does_not_match_is_refused():
     loss = losses.ListwiseBregman(lambda u: u @ u, lambda u: 2 * u, lambda s: s)
     with pytest.raises(ValueError, match="pullback="):
         loss.on([0.0, 1.0]).value([1.0, 2.0])
-
-
-# Lists of up to 32 items are summed by other code than longer ones.
-@pytest.mark.parametrize(("spread", "weighted"), [(1.0, False), (30.0, True), (800.0, True)])
-def test_logistic_pairs_of_short_and_long_lists(spread, weighted):
-    for comparison in (False, True):
-        rng = np.random.default_rng(0)
-        loss = losses.ComparisonLogistic() if comparison else losses.PairwiseLogistic()
-        for n in (2, 9, 31, 32, 33, 70):
-            utility = rng.integers(0, 4, n).astype(float)
-            score, direction = spread * rng.uniform(-0.5, 0.5, n), rng.normal(size=n)
-            weight = rng.uniform(0.5, 2, n) if weighted else np.ones(n)
-            on = loss.on(utility, sample_weight=weight if weighted else None)
-            above = utility[:, np.newaxis] > utility if comparison else utility[:, np.newaxis]
-            factor = above * np.outer(weight, weight)
-            # An item is paired with its repetitions, but not with itself.
-            np.fill_diagonal(factor, 0.0 if comparison else utility * weight * (weight - 1))
-            d = score[:, np.newaxis] - score
-            values, gradient = on.value_and_gradient(score)
-            assert values == pytest.approx(np.sum(factor * np.logaddexp(0, -d)), rel=1e-11)
-            slope = -factor * expit(-d)
-            np.testing.assert_allclose(
-                gradient, slope.sum(1) - slope.sum(0), rtol=1e-9, atol=1e-12 * np.abs(slope).max()
-            )
-            bend = factor * expit(d) * expit(-d)
-            bend = bend + bend.T
-            expected = bend.sum(1) * direction - bend @ direction
-            np.testing.assert_allclose(
-                on.hessian_product(score, direction), expected, rtol=1e-8, atol=1e-12
-            )
-            np.fill_diagonal(bend, 0)
-            np.testing.assert_allclose(on.curvature(score), bend.sum(1), rtol=1e-8, atol=1e-12)

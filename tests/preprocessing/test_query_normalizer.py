@@ -1,18 +1,11 @@
 """Features per query: against the definition, and what a transformer has to do."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from sklearn import config_context
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import preprocessing
@@ -91,23 +84,6 @@ def test_order_of_rows_and_type_of_ids(method):
     for ids in (names, names.tolist(), pd.Series(names), pl.Series(names), qid.astype(float)):
         found = QueryNormalizer(method).fit_transform(X, qid=ids)
         np.testing.assert_array_equal(found, expected)
-
-
-@every_method
-def test_only_the_order_and_spread_within_queries_count(method):
-    X, qid = data()
-    expected = QueryNormalizer(method).fit_transform(X, qid=qid)
-    by_query = 2.0 ** (qid % 5)
-    moved = X * by_query[:, np.newaxis] + 8 * qid[:, np.newaxis]
-    found = QueryNormalizer(method).fit_transform(moved, qid=qid)
-    np.testing.assert_allclose(found, expected, atol=1e-8)
-    if method == "rank":
-        assert np.abs(found).max() < 1
-        again = QueryNormalizer(method).fit_transform(np.exp(X / 1e6), qid=qid)
-        np.testing.assert_array_equal(again[:, 2], expected[:, 2])
-    if method == "minmax":
-        assert found.min() == 0
-        assert found.max() == 1
 
 
 @every_method
@@ -205,30 +181,3 @@ def test_frames_names_types_and_memory_that_is_not_ours(method):
     np.testing.assert_allclose(
         found, QueryNormalizer(method).fit_transform(single.astype(float), qid=qid), atol=1e-6
     )
-
-
-@every_method
-def test_pickle_and_clone(method):
-    X, qid = data()
-    for ids in (qid, 0):
-        fitted = QueryNormalizer(method).fit(X, qid=ids)
-        read = pickle.loads(pickle.dumps(fitted))
-        found = fitted.transform(X, qid=qid)
-        np.testing.assert_array_equal(read.transform(X, qid=qid), found)
-        assert not hasattr(clone(fitted), "n_queries_")
-
-
-def test_one_array_of_groups_reaches_all_steps_of_a_pipeline():
-    X, qid = data(120, 12)
-    y = (X[:, 0] > 0) + 0.0
-    pipe = make_pipeline(QueryNormalizer("rank"), Ridge())
-    with config_context(enable_metadata_routing=True):
-        fitted = clone(pipe).fit(X, y, groups=qid)
-        inner = QueryNormalizer("rank").fit_transform(X, qid=qid)
-        expected = Ridge().fit(inner, y).predict(inner)
-        np.testing.assert_array_equal(fitted.predict(X, groups=qid), expected)
-        assert fitted.score(X, y, groups=qid) == Ridge().fit(inner, y).score(inner, y)
-        search = GridSearchCV(
-            pipe, {"ridge__alpha": [0.1, 1.0]}, cv=GroupKFold(3), error_score="raise"
-        ).fit(X, y, groups=qid)
-        assert np.isfinite(search.best_score_)

@@ -133,10 +133,10 @@ def test_a_member_that_does_not_help_is_not_asked():
 
 
 def test_the_top_threshold_flags_the_share_of_new_rows():
-    X, y = draw(8, 12_000)
+    X, y = draw(8, 6000)
     for positive in ("a", "z"):
         labels = np.where(y == 1, positive, "m")
-        ensemble = RankEnsembleClassifier(MEMBERS, tau=0.1, pos_label=positive)
+        ensemble = RankEnsembleClassifier(MEMBERS[:2], tau=0.1, pos_label=positive)
         ensemble.fit(X[:2000], labels[:2000])
         decision = ensemble.decision_function(X[2000:])
         beyond = decision - ensemble.top_threshold_
@@ -230,15 +230,14 @@ def test_default_members_take_few_rows(n, few_trees):
     assert np.isfinite(ensemble.predict_proba(X)).all()
 
 
-def test_same_seed_same_result_for_any_number_of_jobs(few_trees):
-    X, y = draw(12, 300)
-    first, second = (
-        RankEnsembleClassifier(cv=2, random_state=3, n_jobs=n_jobs).fit(X, y)
-        for n_jobs in (None, 2)
+def test_same_seed_same_result(few_trees):
+    X, y = draw(12, 100)
+    first, second, other = (
+        RankEnsembleClassifier(cv=2, random_state=seed).fit(X, y).decision_function(X)
+        for seed in (3, 3, 4)
     )
-    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
-    other = RankEnsembleClassifier(cv=2, random_state=4).fit(X, y)
-    assert np.any(first.decision_function(X) != other.decision_function(X))
+    np.testing.assert_array_equal(first, second)
+    assert np.any(first != other)
 
 
 # ------------------------------------------------------------------------------------------ habits
@@ -261,7 +260,7 @@ def test_rows_of_weight_0_are_ignored_and_weights_go_to_the_members():
     # Weights of any scale, fractions included, say the same.
     weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
     one, mean_one, large = (
-        RankEnsembleClassifier(MEMBERS[1:]).fit(X, y, weight / scale).decision_function(X)
+        RankEnsembleClassifier(MEMBERS[1:], cv=2).fit(X, y, weight / scale).decision_function(X)
         for scale in (weight.sum(), weight.mean(), 1.0 / 64.0)
     )
     np.testing.assert_allclose(one, mean_one, rtol=1e-9)

@@ -12,7 +12,6 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     VotingClassifier,
 )
-from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
@@ -27,7 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_rank import AccuracyAtTopRanker, TopFocusedRanker
-from sklearn_rank.exceptions import PositiveClassWarning, SmallTopWarning
+from sklearn_rank.exceptions import PositiveClassWarning
 from sklearn_rank.metrics import (
     Cauchy,
     Exponential,
@@ -341,16 +340,6 @@ def test_bad_refits_leave_the_ranker_as_it_was():
         with pytest.raises(ValueError, match=message):
             fitted.fit(*bad)
         assert dict(vars(fitted)) == before
-
-
-def test_columns_are_vectors_and_small_tops_warn():
-    X, y = data(30)
-    with pytest.warns(DataConversionWarning):
-        column = TopFocusedRanker(BASE, tau=0.2).fit(X, y[:, np.newaxis])
-    expected = TopFocusedRanker(BASE, tau=0.2).fit(X, y)
-    np.testing.assert_array_equal(column.decision_function(X), expected.decision_function(X))
-    with pytest.warns(SmallTopWarning):
-        TopFocusedRanker(BASE, tau=0.01).fit(X, y)
 
 
 def test_scores_without_spread_have_no_share():
