@@ -27,6 +27,7 @@ from sklearn_rank import (
     preprocessing,
 )
 
+from .test_estimators import FOR_CHECKS
 from .test_inputs import OTHERS
 
 WRONG = ["False", 1, np.array([True, False])]
@@ -64,7 +65,7 @@ def of_estimator(kind):
     def call(**flag):
         if issubclass(kind, model_selection.BoundSearchCV):
             return kind(LogisticRegression(), {}, **flag).fit(X, y)
-        return kind(**flag).fit(X, y)
+        return kind(**FOR_CHECKS.get(kind.__name__, {}), **flag).fit(X, y)
 
     return call
 
