@@ -33,9 +33,6 @@ from ._results import Interval
 # Length of a step of the path, in standard deviations of the statistic and as a change of logits.
 STEP, LARGEST_CHANGE = 0.35, 0.75
 
-# Changes of logits that exceed the largest by at most this factor are cut to it.
-MOST_CUT = 10.0
-
 # Of rows with probabilities that are as good as 0 or 1, so many are expected to be otherwise.
 NEARLY_NONE = 0.01
 
@@ -190,10 +187,9 @@ class ScorePath:
         """Hypothesis after a step of a length in standard deviations of the score."""
         ahead = np.sign(length) * at.direction
         can_move = np.where(ahead > 0.0, at.logits < self._most, at.logits > -self._most)
-        largest = float(np.abs(ahead[can_move]).max(initial=0.0))
-        if largest == 0.0:
+        if not ahead[can_move].any():
             return at
-        step = min(abs(length) / at.deviation, MOST_CUT * LARGEST_CHANGE / largest)
+        step = abs(length) / at.deviation
         change = np.clip(step * ahead, -LARGEST_CHANGE, LARGEST_CHANGE)
         return self._at(np.clip(at.logits + change, -self._most, self._most))
 
