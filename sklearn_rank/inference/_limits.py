@@ -123,8 +123,8 @@ def _lower(hits: Any, misses: Any, tail: Any) -> FloatArray:
     return np.where(hits > 0.0, of_hits, 0.0)
 
 
-# Entries of a temporary array, which fits into the cache of a core.
-BLOCK = 2**16
+# Entries of the temporary arrays of a step, which fit into the cache of a core.
+BLOCK = 2**18
 # Signs are drawn eight at a time: a byte picks the sum of its subset of eight values. So many
 # bytes are drawn for a flip at a time.
 GROUPS = 2**10
@@ -185,7 +185,7 @@ def flipped_subsets(
             table_of_sizes = _subset_table(sizes[start : start + 8 * GROUPS], groups)
         shift = 256 * np.arange(groups)
         last = 2 ** (len(part) - 8 * (groups - 1)) - 1
-        rows = max(1, BLOCK // groups)
+        rows = max(1, BLOCK // (4 * groups))  # Bytes, their places, and sums of both kinds
         for begin in range(0, n_resamples, rows):
             block = slice(begin, min(begin + rows, n_resamples))
             draws = rng.integers(0, 256, size=(block.stop - block.start, groups), dtype=np.uint8)
@@ -211,7 +211,7 @@ def resampled_means(
 ) -> FloatArray:
     n = len(values)
     means = np.empty(n_resamples)
-    rows = max(1, BLOCK // n)
+    rows = max(1, BLOCK // (4 * n))  # Draws, and three arrays of their values
     for start in range(0, n_resamples, rows):
         block = slice(start, min(start + rows, n_resamples))
         draws = rng.integers(0, n, size=(block.stop - block.start, n))
