@@ -366,11 +366,8 @@ class LabelDesign:
         return np.asarray(known & (score <= np.partition(score[known], m - 1)[m - 1]))
 
 
-# Probabilities are too low if rows with labels stand for so many standard deviations too many.
-MOST_DEVIATIONS = 4.0
-
-# So many standard deviations more labels in the upper half of the scores are no chance.
-MOST_DEVIATIONS_ABOVE = 6.0
+# Labels are not drawn as is said if their number is so many standard deviations too large.
+MOST_DEVIATIONS = 6.0
 
 Design: TypeAlias = LabelDesign | Literal["all"] | None
 
@@ -444,7 +441,7 @@ def _refuse_chosen(score: FloatArray, known: BoolArray, where: str, instead: str
     """Refuse labels of rows that were chosen by their scores, where they are said to be random."""
     above = score > np.median(score) if len(score) else known
     n, n_above, share = int(known.sum()), int((known & above).sum()), float(above.mean() or 0.5)
-    if n_above - n * share > MOST_DEVIATIONS_ABOVE * np.sqrt(n * share * (1.0 - share)):
+    if n_above - n * share > MOST_DEVIATIONS * np.sqrt(n * share * (1.0 - share)):
         raise ValueError(
             f"{n_above} of the {n} rows with labels{where} are in the upper half of the scores, so"
             f" they are no random sample: {instead}."
