@@ -16,7 +16,7 @@ a map that does not depend on the sample, and are not cut off at 1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, inf, log, sqrt
+from math import ceil, inf, isinf, log, sqrt
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -639,9 +639,6 @@ def top_precision_limits(
 # 1 / ((j + 1) (j + 2)) of delta. A finer grid fits better and has smaller shares.
 GRID = 1.1
 
-# A bound from a larger quotient of radius * norm and rho would overflow.
-LARGEST_RATIO = 1e300
-
 
 def margin_loss(margins: FloatArray, rho: float) -> float:
     """Mean of ``Phi_rho(u)``: 1 for a margin u <= 0, then ``1 - u/rho`` down to 0.
@@ -945,7 +942,7 @@ def _check_functions(
     check_flag("fixed", fixed)
     if rho is not None:
         rho = _check_positive("rho", rho, "a margin")
-        if half_range / rho > LARGEST_RATIO:
+        if isinf(GRID * (half_range / rho)):
             raise ValueError(
                 f"rho={rho!r} is so small relative to radius * norm = {half_range:g} that the"
                 " bound is infinite: pass a larger rho, or None."
