@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -264,8 +264,7 @@ def _by_list(by_id: Mapping[Any, Any], lists: ScoredLists, name: str) -> list[An
         ) from None
 
 
-@dataclass(frozen=True)
-class PositionalForm:
+class PositionalForm(NamedTuple):
     """A measure as ``b(y) + sum over positions i of discount(i) utility(item at i)``."""
 
     utilities: Callable[[Lists], FloatArray]
@@ -299,8 +298,7 @@ def share_of_total(lists: Lists, total: FloatArray) -> FloatArray:
     return lists.positive / lists.to_items(divisor)
 
 
-@dataclass(frozen=True)
-class NamedNumber:
+class NamedNumber(NamedTuple):
     """The parameter that a name sets by a number; None if the number sets several."""
 
     parameter: str | None

@@ -299,8 +299,7 @@ def _single_list(
 # -------------------------------------------------------------------------- labels known in part
 
 
-@dataclass(frozen=True, eq=False)
-class LabelPairs:
+class LabelPairs(NamedTuple):
     """Sum over pairs of labels of ``1 / position`` of the lower one, averaged over ties."""
 
     blocks: TiedBlocks

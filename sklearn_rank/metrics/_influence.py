@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, inf, isfinite, log1p, nan
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -527,8 +527,7 @@ def _place_sums(above: FloatArray, size: FloatArray) -> FloatArray:
     return sums
 
 
-@dataclass(frozen=True, eq=False)
-class RateCurve:
+class RateCurve(NamedTuple):
     """How many items of one class stand before each of another, from one end of the list."""
 
     ones: FloatArray  # (n_blocks,): Items of the class whose rate it is, by blocks of tied items

@@ -41,8 +41,7 @@ from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import take
 
 
-@dataclass(frozen=True)
-class SingleWeights:
+class SingleWeights(NamedTuple):
     """What is known of the weights of single rows, which a table adds up."""
 
     n_rows: int  # Number of rows, each counted once

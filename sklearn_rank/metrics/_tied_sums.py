@@ -17,8 +17,7 @@ the square of its length.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expi, expit, log_expit, ndtri, xlogy
@@ -466,8 +465,7 @@ def _with_grade(before: FloatArray, total: int, chance: float, number: int) -> F
 Gain: TypeAlias = Literal["exponential", "linear"] | Callable[[FloatArray], Any]
 
 
-@dataclass(frozen=True)
-class OfPosition:
+class OfPosition(NamedTuple):
     """A discount that is the same for lists of all lengths."""
 
     at: Callable[[FloatArray], FloatArray]  # Discounts of positions from 1
