@@ -264,7 +264,8 @@ def _by_list(by_id: Mapping[Any, Any], lists: ScoredLists, name: str) -> list[An
         ) from None
 
 
-class PositionalForm(NamedTuple):
+@dataclass(frozen=True)
+class PositionalForm:
     """A measure as ``b(y) + sum over positions i of discount(i) utility(item at i)``."""
 
     utilities: Callable[[Lists], FloatArray]

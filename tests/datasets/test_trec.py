@@ -116,18 +116,6 @@ def test_values_of_trec_eval(seed, level):
 
 
 @ignore_undefined
-def test_numbers_of_relevant_items_say_the_same_as_their_grades():
-    run, qrels = draw(7)
-    both = join_qrels(load_trec_run(run, ties="trec"), load_qrels(qrels), complete=True)
-    by_row = np.array([both.n_relevant[query] for query in both.qid])
-    for name in ("ap", "ap@3", "recall@5", "rr"):
-        measure = get_measure(name, convention="trec_eval")
-        first = measure(both.y_true, both.y_score, qid=both.qid, ideal=both.ideal)
-        for given in (both.n_relevant, by_row, by_row.tolist()):
-            assert measure(both.y_true, both.y_score, qid=both.qid, n_relevant=given) == first
-
-
-@ignore_undefined
 def test_queries_that_the_run_lacks_count_zero():
     pytrec_eval = pytest.importorskip("pytrec_eval")
     run, qrels = draw(11)

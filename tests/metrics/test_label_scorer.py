@@ -366,16 +366,6 @@ def test_what_cannot_be_scored_says_what_to_do(data):
         get_scorer("tau_b")(Constant(np.nan, 4), X, y)
 
 
-@both_routings
-def test_it_ends_a_search(routing, data):
-    X, utility = data
-    told = {"scoring": get_scorer("ap"), "error_score": "raise"}
-    with sklearn.config_context(enable_metadata_routing=routing):
-        search = GridSearchCV(ranker_of("orders"), {"alpha": [1.0]}, **told)
-        with pytest.raises(ScorerSetupError, match="rel=1"):
-            search.fit(X, in_words(utility))
-
-
 def test_groups_of_a_splitter_with_routing(data):
     X, utility = data
     groups = np.arange(90) % 9

@@ -9,7 +9,6 @@ from scipy.special import ndtri
 
 from sklearn_rank import metrics
 from sklearn_rank.exceptions import SmallTopWarning
-from tests.catalogue import METRICS
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
@@ -154,18 +153,6 @@ def test_average_precision(y_true, y_score):
 
 
 # --------------------------------------------------------------------------------- many queries
-
-
-def test_every_setting_of_the_catalogue_on_a_long_list_split_in_two():
-    # The halves as queries and alone: what is special about one list must not show.
-    rng = np.random.default_rng(6)
-    y_score = rng.integers(0, 60, 400)
-    qid = np.repeat([3, 8], 200)
-    for case in METRICS:
-        y_true = rng.choice(case.grades, 400)
-        values = case(y_true, y_score, qid=qid, average=None)
-        alone = [case(y_true[qid == q], y_score[qid == q]) for q in (3, 8)]
-        assert values == pytest.approx(alone, rel=1e-11, abs=1e-13), str(case)
 
 
 RANGE = [

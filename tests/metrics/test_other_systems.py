@@ -79,16 +79,6 @@ def test_catboost_itself():
             assert as_catboost(name, grade, score, sizes, given) == pytest.approx(value, **CLOSE)
 
 
-def test_catboost_takes_the_worst_order():
-    y_true, y_score = [0, 1, 2, 0, 1], [1, 1, 1, 1, 0]
-    worst = ndcg_score(y_true, [4, 3, 2, 5, 1], gain="linear")
-    rng = np.random.default_rng(0)
-    for _ in range(5):
-        rows = rng.permutation(5)
-        given = np.take(y_true, rows), np.take(y_score, rows)
-        assert ndcg_score(*given, convention="catboost") == pytest.approx(worst)
-
-
 # ---------------------------------------------------------------------------------------- RDKit
 
 

@@ -148,21 +148,6 @@ def test_off_qid(data):
     )
     values = ndcg_score(y, score, qid=qid, average=None)
     assert sorted(values) == pytest.approx(sorted(np.concatenate(expected)))
-    # So can the scorer.
-    result = cross_validate(
-        QueryRanker(),
-        X,
-        y,
-        scoring=lambda estimator, X, y: 0.0,
-        return_estimator=True,
-        return_indices=True,
-        **arguments,
-    )
-    values = [
-        scorer(fitted, X[test], y[test], qid=qid[test])
-        for fitted, test in zip(result["estimator"], result["indices"]["test"], strict=True)
-    ]
-    np.testing.assert_array_equal(values, by_hand(QueryRanker(), X, y, qid, CV, qid=qid))
 
 
 # ----------------------------------------------------------------------- what each scorer asks for

@@ -10,10 +10,8 @@ from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge, RidgeCV
 from sklearn.model_selection import (
     GridSearchCV,
-    GroupKFold,
     LeaveOneOut,
     cross_val_predict,
-    cross_validate,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -98,35 +96,6 @@ def test_names_of_the_caller_in_a_direct_call(data):
         get_scorer("auc")(ranker, X, y > 0, groups=qid)
     one_list = get_scorer("auc", single_list=True)
     assert one_list(ranker, X, y > 0, groups=qid) == roc_auc_score(y > 0, ranker.predict(X))
-
-
-def test_nested_cross_validation(data, routing):
-    X, y, qid = data
-    grid = {"power": [0.5, 1.0, 2.0]}
-    inner = GroupKFold(2)
-    search = GridSearchCV(
-        QueryRanker(), grid, scoring=get_scorer("ndcg@3"), cv=inner, error_score="raise"
-    )
-    arguments = {"cv": CV, "params": {"groups": qid}, "error_score": "raise"}
-    result = cross_validate(
-        search, X, y, scoring=get_scorer("ndcg@3"), return_estimator=True, **arguments
-    )
-    for (train, test), fitted, value in zip(
-        CV.split(X, y, qid), result["estimator"], result["test_score"], strict=True
-    ):
-        means = [
-            by_hand(
-                QueryRanker(power), X[train], y[train], qid[train], inner, qid=qid[train]
-            ).mean()
-            for power in grid["power"]
-        ]
-        best = QueryRanker(grid["power"][int(np.argmax(means))])
-        assert fitted.best_params_["power"] == best.power
-        score = best.fit(X[train], y[train], qid=qid[train]).predict(X[test])
-        assert value == ndcg_score(y[test], score, k=3, qid=qid[test])
-    # By default the outer loop takes the measure of the search.
-    default = cross_validate(search, X, y, **arguments)
-    np.testing.assert_array_equal(default["test_score"], result["test_score"])
 
 
 @pytest.mark.parametrize("on", [False, True])

@@ -23,7 +23,6 @@ from sklearn_rank.metrics import (
     get_measure,
     get_scorer,
     make_measure,
-    ndcg_score,
     recall_at_k_score,
     roc_auc_score,
 )
@@ -308,27 +307,6 @@ def test_a_measure_of_ones_own(data):
     assert repr(loss) == "get_scorer('neg_highest')"
     with pytest.raises(TypeError, match="takes no sample_weight"):
         one(model, X, labels, sample_weight=np.ones(80))
-
-
-def test_queries_of_one_label_are_for_the_measure_to_judge(data):
-    X, y = data
-    model = RidgeClassifier().fit(X, y)
-    qid = np.arange(80) % 5
-    y = np.where(qid == 2, 0, y)
-    score = model.decision_function(X)
-    with pytest.warns(sklearn.exceptions.UndefinedMetricWarning, match="1 of 5 lists"):
-        value = get_scorer("ndcg@5")(model, X, y, qid=qid)
-    with pytest.warns(sklearn.exceptions.UndefinedMetricWarning, match="1 of 5 lists"):
-        assert value == ndcg_score(y, score, k=5, qid=qid)
-    with pytest.warns(sklearn.exceptions.UndefinedMetricWarning, match="left out"):
-        skipped = get_scorer("ndcg@5", undefined="skip")(model, X, y, qid=qid)
-    assert skipped == pytest.approx(value * 5 / 4)
-    with pytest.raises(ValueError, match="qid 2"):
-        get_scorer("recall@5", undefined="raise")(model, X, y, qid=qid)
-    nothing = np.zeros(80, int)
-    assert get_scorer("precision@5")(model, X, nothing, qid=qid) == 0.0
-    with pytest.warns(sklearn.exceptions.UndefinedMetricWarning, match="5 of 5 lists"):
-        assert np.isnan(get_scorer("recall@5")(model, X, nothing, qid=qid))
 
 
 @pytest.mark.parametrize("class_of_theirs", [{}, {"pos_label": 0}])
