@@ -469,7 +469,7 @@ def average_precision_influence(
 
 
 # Places of a tied block over which the precision is averaged.
-MOST_NODES = 16
+MAX_NODES = 16
 
 
 def _precision_of_population(
@@ -497,7 +497,7 @@ def _precision_of_population(
         mean = np.maximum(mean_pos + mean_neg, 0.5)
         return mean_pos / mean - mean_pos * mean_neg * (share - mean_neg / m) / mean**3
 
-    precision, nodes = np.zeros(len(size)), np.minimum(size, MOST_NODES)
+    precision, nodes = np.zeros(len(size)), np.minimum(size, MAX_NODES)
     for inside, first, block, place in places_of(nodes):
         place = (place + 0.5) * (size / nodes)[inside][block] - 0.5
         values = at(
@@ -505,7 +505,7 @@ def _precision_of_population(
         )
         precision[inside] += np.add.reduceat(values, first)
     # The first place of the list has nothing above it.
-    if above[0] == 0.0 and 1.0 < size[0] <= MOST_NODES:
+    if above[0] == 0.0 and 1.0 < size[0] <= MAX_NODES:
         nodes[0] -= 1.0
     precision /= nodes
     if above[0] == 0.0 and size[0] == 1.0:

@@ -350,7 +350,7 @@ class Measure(_Frozen, ABC):
 
     @property
     def _own_laws(self) -> Mapping[str, Any]:
-        """Those besides the influence."""
+        """Laws besides the influence of the items."""
         return {}
 
     @property

@@ -325,7 +325,7 @@ def check_all_weights(lists: Lists, measure: Any) -> None:
 Result = TypeVar("Result")
 
 # Rows of a table that one machine may hold, where there are no ranges.
-MOST_ROWS = 2**28
+MAX_TABLE_ROWS = 2**28
 
 
 class _ChunkResult(NamedTuple):
@@ -543,7 +543,7 @@ class ListOfChunks:
     def in_one_memory(
         self, measure: Any, function: Callable[..., Any] | None = None, *arguments: Any
     ) -> Any:
-        if self.n_rows > MOST_ROWS:
+        if self.n_rows > MAX_TABLE_ROWS:
             raise ValueError(
                 f"{measure.name} of one list needs all {self.n_rows} distinct rows in memory:"
                 " round the scores, which creates ties, or pass y_true.compute() and"

@@ -37,7 +37,7 @@ def test_it_ends_at_the_maximum_of_the_likelihood():
 
 
 def test_the_likelihood_never_falls():
-    found = em_propensities(*data(), PLAIN)
+    found = em_propensities(*data(1500), PLAIN)
     assert found.converged
     assert len(found.log_likelihood) == found.n_iter + 1
     assert np.diff(found.log_likelihood).min() > -1e-9

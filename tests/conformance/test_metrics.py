@@ -111,7 +111,7 @@ numbers = st.one_of(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_scores_at_all(data):
     case = data.draw(st.sampled_from(METRICS))

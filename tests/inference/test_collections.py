@@ -385,7 +385,7 @@ def test_other_intervals_take_one_memory(monkeypatch):
         metric_interval(Wilcoxon(), *(lazy(data)[name] for name in "ya")),
         metric_interval(Wilcoxon(), data["y"], data["a"]),
     )
-    monkeypatch.setattr(_of_collections, "MOST_ROWS", 100)
+    monkeypatch.setattr(_of_collections, "MAX_TABLE_ROWS", 100)
     with pytest.raises(ValueError, match="distinct rows in memory: round the scores"):
         metric_interval(Wilcoxon(), *(lazy(data)[name] for name in "ya"))
 

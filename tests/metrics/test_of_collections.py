@@ -389,7 +389,7 @@ def test_what_needs_all_rows_refuses_collections(monkeypatch):
         get_measure("auc").lists(y_true[:, None], y_score)
     with pytest.raises(ValueError, match=r"order of tied rows.* y_true\.compute\(\)"):
         metrics.average_precision_score(y_true, y_score, convention="trec_eval")
-    monkeypatch.setattr(_of_collections, "MOST_ROWS", 10)
+    monkeypatch.setattr(_of_collections, "MAX_TABLE_ROWS", 10)
     monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 5)
     with pytest.raises(ValueError, match=r"needs all \d+ distinct rows in memory"):
         metrics.tau_b_score(y_true, y_score)
