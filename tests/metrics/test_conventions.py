@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import sklearn.metrics
 from sklearn.datasets import load_svmlight_file
-from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.metrics import (
     average_precision_score,
@@ -240,13 +239,6 @@ def test_an_explicit_parameter_that_agrees_is_taken():
     assert ndcg_score(y_true, y_score, undefined=1, convention="xgboost") == 1.0
     assert ndcg_score(y_true, y_score, undefined=0.0, convention="letor") == 0.0
     assert ndcg_score([1, 0], [1, 0], gain="linear", convention="sklearn") == 1.0
-
-
-def test_a_list_without_a_value_is_still_reported():
-    for convention, expected in (("lightgbm", 1.0), ("sklearn", 0.0), ("paper", np.nan)):
-        with pytest.warns(UndefinedMetricWarning, match="was set to"):
-            value = ndcg_score([0, 0], [1, 0], convention=convention)
-        assert value == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,9 @@ import pickle
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
@@ -58,15 +56,6 @@ def test_on_groups(data, routing):
     ):
         np.testing.assert_array_equal(fitted.qid_, qid[train])
         assert score == ndcg_score(y[train], fitted.predict(X[train]), k=3, qid=qid[train])
-
-
-@pytest.mark.parametrize("make", [list, pd.Series, lambda qid: pd.Series(qid).astype("category")])
-def test_on_groups_of_many_types(make, data, routing):
-    X, y, qid = data
-    values = fold_values(
-        QueryRanker(), pd.DataFrame(X), pd.Series(y), get_scorer("ndcg@3"), groups=make(qid)
-    )
-    np.testing.assert_allclose(values, by_hand(QueryRanker(), X, y, qid, CV, qid=qid))
 
 
 def test_on_groups_in_a_search(data, routing):
@@ -241,13 +230,6 @@ def test_weights_beside_the_queries(data, routing):
         QueryRanker(), X, y, qid, CV, qid=qid, sample_weight=weight, query_weight=importance
     )
     np.testing.assert_array_equal(values, expected)
-
-
-def test_weights_nobody_decided_on_are_refused(data, routing):
-    X, y, qid = data
-    model = Ridge().set_fit_request(sample_weight=True)
-    with pytest.raises(UnsetMetadataPassedError, match=r"\[sample_weight\].*ndcg@3"):
-        fold_values(model, X, y, get_scorer("ndcg@3"), groups=qid, sample_weight=np.ones(len(y)))
 
 
 @pytest.mark.parametrize("name", ["auc", "precision@top0.2", "pos@top", "bedroc@20"])

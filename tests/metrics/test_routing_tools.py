@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-import sklearn
 from sklearn.base import clone
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge, RidgeCV
@@ -98,26 +97,20 @@ def test_names_of_the_caller_in_a_direct_call(data):
     assert one_list(ranker, X, y > 0, groups=qid) == roc_auc_score(y > 0, ranker.predict(X))
 
 
-@pytest.mark.parametrize("on", [False, True])
-def test_permutation_importance_of_queries(on, data):
+def test_permutation_importance_of_queries(data):
     X, y, qid = data
-    ranker = QueryRanker().fit(X, y, qid=qid)
-    scorer = get_scorer("ndcg@3")
-    with sklearn.config_context(enable_metadata_routing=on):
-        with pytest.raises(ScorerSetupError, match="got no qid"):
-            permutation_importance(ranker, X, y, scoring=scorer)
-        result = permutation_importance(
-            ranker, X, y, scoring=partial(scorer, qid=qid), n_repeats=2, random_state=0
-        )
-        own = permutation_importance(
-            ranker,
-            X,
-            y,
-            scoring=lambda model, X, y: ndcg_score(y, model.predict(X), k=3, qid=qid),
-            n_repeats=2,
-            random_state=0,
-        )
-    np.testing.assert_array_equal(result.importances, own.importances)
+    ranker, scorer = QueryRanker().fit(X, y, qid=qid), get_scorer("ndcg@3")
+    with pytest.raises(ScorerSetupError, match="got no qid"):
+        permutation_importance(ranker, X, y, scoring=scorer)
+
+    def own(model, X, y):
+        return ndcg_score(y, model.predict(X), k=3, qid=qid)
+
+    found, expected = (
+        permutation_importance(ranker, X, y, scoring=one, n_repeats=2, random_state=0)
+        for one in (partial(scorer, qid=qid), own)
+    )
+    np.testing.assert_array_equal(found.importances, expected.importances)
 
 
 @pytest.mark.parametrize("labels", [(0, 1), ("bad", "good")])
