@@ -17,7 +17,7 @@ from joblib.parallel import get_active_backend
 from .._order import quantile_at_mass, quantiles_at_masses
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._design import DenseDesign
-from ._linear import cholesky_solver, search_line
+from ._linear import ROUNDED, cholesky_solver, search_line
 from ._pivots import (
     PivotProblem,
     PivotSolutions,
@@ -358,26 +358,12 @@ def _closest(candidates: CandidateValues, tol: float, count: int) -> IntArray:
     return np.sort(np.concatenate((closer, by_objective[: count - len(closer)])))
 
 
-# The method of multipliers: the penalty of a row is its cost times a factor that starts at
-# PENALTY_START, from other multipliers at PENALTY_WARM, and grows by PENALTY_GROWTH; an inner
-# problem is solved until its squared gradient is INNER_RATIO times the dual progress; the line
-# search stops when the slope has fallen by LINE_SEARCH_RATIO. Chosen by the number of Newton
-# steps on Ionosphere at C from .01 to 1.
-PENALTY_START = 1.0
-PENALTY_WARM = 10.0
+# The method of multipliers: the penalty of a row is its cost times a factor that starts at 1 and
+# grows by PENALTY_GROWTH; an inner problem is solved until its squared gradient is INNER_RATIO
+# times the dual progress. Chosen by the number of Newton steps on Ionosphere at C from .01 to 1.
 PENALTY_GROWTH = 3.0
 INNER_RATIO = 0.01
-LINE_SEARCH_RATIO = 0.1
 MAX_NEWTON = 500
-
-# A step counts if it lowers the objective by this multiple of the tolerance.
-LEAST_GAIN = 10.0
-
-# Scores this close to the quantile, as a share of the largest distance from it, are tied with it.
-TIED = 1e-8
-
-# Rows on either side of the quantile that are considered for an exchange.
-MOST_EXCHANGED = 64
 
 
 def best_scales(
@@ -488,7 +474,7 @@ class _ConeSearch:
             return None
         self.solved.add(key)
         self.n_steps += 1
-        cutoff = point.value * (1.0 - LEAST_GAIN * self.tol)
+        cutoff = point.value * (1.0 - self.tol)
         end = _minimise(self, _Cone(self.problem, pivot, above), point.multipliers, cutoff)
         return end if end is not None and end.value < cutoff else None
 
@@ -506,7 +492,7 @@ class _ConeSearch:
         problem = self.problem
         scores = problem.scores(point.coef)
         scores = scores - quantile_at_mass(scores, problem.mass, self.top_mass)
-        tied = np.abs(scores) <= TIED * np.max(np.abs(scores))
+        tied = np.abs(scores) <= ROUNDED * np.max(np.abs(scores))
         multipliers = np.zeros(len(tied)) if point.multipliers is None else point.multipliers
         pull = np.zeros(problem.n_candidates)
         np.add.at(pull, self.point_of, multipliers + problem.y * problem.cost)
@@ -520,8 +506,8 @@ class _ConeSearch:
         # A row of the wrong class is a margin nearer.
         key = scores + self.problem.y / 2
         inside, outside = np.flatnonzero(above), np.flatnonzero(~above)
-        inside = inside[np.argsort(key[inside], kind="stable")][:MOST_EXCHANGED]
-        outside = outside[np.argsort(-key[outside], kind="stable")][:MOST_EXCHANGED]
+        inside = inside[np.argsort(key[inside], kind="stable")][: self.max_steps]
+        outside = outside[np.argsort(-key[outside], kind="stable")][: self.max_steps]
         distance = key[inside][:, np.newaxis] - key[outside]
         position = np.empty(len(order), dtype=np.intp)
         position[order] = np.arange(len(order))
@@ -604,12 +590,12 @@ def _minimise(
     """Solve the problem of a cone; None if its dual value shows that it cannot beat the cutoff."""
     cost = cone.cost
     if multipliers is None:
-        g, factor = np.zeros_like(cost), PENALTY_START
+        g = np.zeros_like(cost)
     else:
-        g, factor = np.minimum(cone.side * multipliers, cone.cap), PENALTY_WARM
+        g = np.minimum(cone.side * multipliers, cone.cap)
     coef = -cone.backward(g)
     best = _Candidate(coef, np.inf)
-    bound, n_newton = -np.inf, 0
+    bound, n_newton, factor = -np.inf, 0, 1.0
     while True:
         penalty = factor * cost
         while True:
@@ -674,4 +660,4 @@ def _newton_step(
         moved = cone.multipliers(penalty * (distance + length * change) + g, penalty)
         return length * step, float((coef + length * step) @ step + moved @ change)
 
-    return search_line(at, float(gradient @ step), left=LINE_SEARCH_RATIO)
+    return search_line(at, float(gradient @ step))

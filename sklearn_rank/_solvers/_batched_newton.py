@@ -28,7 +28,6 @@ SIGMA_START = 0.9
 SIGMA_GROWTH = 2.0
 SETTLED_GROWTH = 10.0
 SETTLED = 1e-20
-SIGMA_MOST = 1e100
 INNER_RATIO = 30.0
 LINE_SEARCH_RATIO = 0.2
 MAX_LINE_SEARCH = 40
@@ -111,7 +110,7 @@ class Batch:
                 b[index] = trial[index]
                 settled = square[index] <= SETTLED * norm[index]
                 growth = np.where(settled, SETTLED_GROWTH, SIGMA_GROWTH)
-                sigma[index] = np.minimum(growth * sigma[index], SIGMA_MOST)
+                sigma[index] = growth * sigma[index]
                 inner[index] = False
                 # The first Newton step keeps the free rows, where the gradient of their linear
                 # pieces is the guide: at the new multipliers and penalty many of them would be
