@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn_rank import AccuracyAtTopRanker, AccuracyAtTopRankerCV
 from sklearn_rank.exceptions import (
     OtherTopWarning,
-    PositiveClassWarning,
     QuantileDistanceWarning,
     SmallTopWarning,
 )
@@ -328,21 +327,6 @@ def test_a_scorer_that_requests_no_weights():
 
 
 # ----------------------------------------------------------------------------- as an estimator
-
-
-def test_labels_of_any_type():
-    X, y = data(seed=14)
-    expected = search({"selection": ["average"]}).fit(X, y)
-    named = np.array(["no", "yes"])[y]
-    with pytest.warns(PositiveClassWarning):
-        found = search({"selection": ["average"]}).fit(X, named)
-    np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
-    np.testing.assert_array_equal(found.predict(X) == "yes", expected.predict(X) == 1)
-    assert found.score(X, named) == expected.score(X, y)
-    told = search({"selection": ["average"]}, pos_label="no").fit(X, named)
-    mirrored = search({"selection": ["average"]}).fit(X, 1 - y)
-    np.testing.assert_array_equal(told.decision_function(X), -mirrored.decision_function(X))
-    assert told.score(X, named) == mirrored.score(X, 1 - y)
 
 
 # --------------------------------------------------------------------------- errors, warnings

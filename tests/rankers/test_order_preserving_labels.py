@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_rank import OrderPreservingLabelRanker
@@ -140,12 +139,6 @@ def test_warm_start_begins_at_the_solution():
         assert fitted.fit(X, y).n_iter_ == 0
         assert fitted.fit(X[:, :2], y).converged_
         assert fitted.fit(X[:, :2], y[:, :3]).converged_
-
-
-def test_an_unfinished_fit_warns():
-    X, y = data()
-    with pytest.warns(ConvergenceWarning, match="raise alpha"):
-        assert not ranker(max_iter=1, tol=1e-10).fit(X, y).converged_
 
 
 # -------------------------------------------------------------------- measures, losses and limits

@@ -88,16 +88,3 @@ def test_wide_rows_are_solved_for_in_their_span():
         solve_pivots_newton(problem, problem.pivots, tol=1e-9).coef,
         atol=1e-4,
     )
-
-
-def test_weights_of_samples_are_summed_over_merged_rows():
-    X = np.array([[2.0], [1.0], [2.0], [2.0]])
-    problem = PivotProblem.from_rows(X, np.array([1.0, -1.0, 1.0, -1.0]), np.ones(4), np.ones(4))
-    weight = np.array([1.0, 10.0, 100.0, 1000.0])
-    centre = X[[0, 1, 3], 0].mean()
-    expected = {(2 - centre, 1.0): 101.0, (1 - centre, -1.0): 10.0, (2 - centre, -1.0): 1000.0}
-    for x, label, total in zip(
-        problem.rows.to_array()[:, 0], problem.y, problem.merge(weight), strict=True
-    ):
-        assert expected.pop((x, label)) == total
-    assert not expected

@@ -12,7 +12,6 @@ from sklearn_rank._solvers import (
     solve_accuracy_at_top,
     solve_pivots_newton,
 )
-from sklearn_rank._solvers._accuracy_at_top import CandidateValues
 from sklearn_rank._solvers._pivots import solve_pivots_cvxpy
 from tests.oracles import accuracy_at_top as oracle
 from tests.oracles import top_quantile
@@ -167,14 +166,3 @@ def test_a_solve_that_stops_early_has_not_converged_and_says_how_far_it_is():
     assert np.all(candidates.objective >= least * (1 - 1e-11))
     assert np.all(candidates.lower_bound <= least)
     assert np.all(candidates.objective * (1 - candidates.relative_gap) <= least * (1 + 1e-12))
-
-
-def test_candidates_are_joined_and_ordered_field_by_field():
-    def block(*numbers):
-        return CandidateValues(*(np.array(numbers) + 10 * k for k in range(7)))
-
-    joined = CandidateValues.concatenate([block(1, 2), block(3)])
-    np.testing.assert_array_equal(joined.scaled, [61, 62, 63])
-    ordered = joined.take(np.array([2, 0, 1]))
-    np.testing.assert_array_equal(ordered.objective, [3, 1, 2])
-    np.testing.assert_array_equal(ordered.lower_bound, [13, 11, 12])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._solvers._design import DenseDesign, Design, SparseDesign, as_design
+from sklearn_rank._solvers._design import Design, as_design
 
 FORMS = {
     "dense": np.asarray,
@@ -60,16 +60,6 @@ def test_some_rows_are_a_design(form, index):
     assert isinstance(part, Design)
     assert part.shape == X[index].shape
     np.testing.assert_array_equal(part.to_array(), X[index])
-
-
-@forms
-def test_a_design_is_taken_as_it_is(form):
-    design = as_design(form(rows()[0]))
-    assert as_design(design) is design
-    assert type(design) is (
-        DenseDesign if isinstance(form(rows()[0]), np.ndarray) else SparseDesign
-    )
-    assert design.is_dense == isinstance(design, DenseDesign)
 
 
 def test_float_data_are_not_copied():
@@ -130,11 +120,3 @@ def test_equal_rows_have_equal_keys_in_canonical_form(form):
     (key,) = as_design(stored).canonical().row_keys()
     assert key == as_design(sp.csr_array(X[:1])).canonical().row_keys()[0]
     assert stored.nnz == 4
-
-
-def test_the_origin_of_dense_rows_moves_and_that_of_sparse_ones_does_not():
-    X, _ = rows()
-    mean = X.mean(axis=0)
-    np.testing.assert_array_equal(as_design(X).move(mean).matrix, X - mean)
-    sparse = as_design(sp.csr_array(X))
-    assert sparse.move(mean) is sparse

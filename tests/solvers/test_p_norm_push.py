@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.optimize
 import scipy.sparse as sp
 from scipy.special import expit, rel_entr
 
@@ -124,19 +123,6 @@ def test_the_lower_bound_is_the_dual_objective_of_two_entropies(p):
     dual = -pulled @ pulled / 2 - 2.0 * (rel_entr(a, u).sum() + rel_entr(b, v).sum() / p)
     assert with_gap.certificate.lower_bound == pytest.approx(dual, rel=1e-12)
     assert with_gap.certificate.relative_gap > 1e-8
-
-
-def test_with_p_1_it_is_the_logarithm_of_rank_boosts_objective():
-    X, positive, weight = data()
-    pairs = X[~positive][:, np.newaxis] - X[positive]
-    of_pairs = weight[~positive][:, np.newaxis] * weight[positive]
-
-    def objective(w):
-        return w @ w / 2 + np.log(np.average(np.exp(pairs @ w), weights=of_pairs))
-
-    least = scipy.optimize.minimize(objective, np.zeros(3), tol=1e-12)
-    solution = solve_p_norm_push(problem(X, positive, weight, p=1.0), tol=1e-12)
-    np.testing.assert_allclose(solution.coef, least.x, atol=1e-6)
 
 
 @LOSSES

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from sklearn_rank._solvers import _pivots
-from sklearn_rank._solvers._pivots import PivotProblem, PivotSolutions
+from sklearn_rank._solvers._pivots import PivotProblem
 from tests.oracles import accuracy_at_top as oracle
 
 
@@ -134,15 +134,3 @@ def test_blocks_partition_the_pivots(n):
     blocks = problem.blocks()
     np.testing.assert_array_equal(np.concatenate(blocks), problem.pivots)
     assert max(map(len, blocks)) <= 64
-
-
-def test_relative_gap():
-    solutions = PivotSolutions(
-        coef=np.zeros((3, 1)),
-        objective=np.array([2.0, 4.0, 1.0]),
-        lower_bound=np.array([1.0, 4.0, 1.0 + 1e-15]),
-        n_iter=np.ones(3, dtype=int),
-        tol=0.1,
-    )
-    np.testing.assert_array_equal(solutions.converged, [False, True, True])
-    np.testing.assert_array_equal(solutions.relative_gap, [0.5, 0.0, 0.0])

@@ -58,16 +58,6 @@ def test_every_round_is_that_of_all_pairs(container):
             np.testing.assert_allclose(np.exp(found.log_loss[-1]), loss, rtol=1e-12)
 
 
-def test_weights_of_pairs_are_products():
-    X, positive, weight = problem(3)
-    pairs = PairWeights(positive, weight)
-    pairs.add(X[:, 0])
-    numbers = oracle.pairs_of(positive)
-    direct = np.array([weight[a] * weight[b] * np.exp(X[a, 0] - X[b, 0]) for a, b in numbers])
-    found = np.array([-pairs.signed[a] * pairs.signed[b] for a, b in numbers])
-    np.testing.assert_allclose(found, direct / direct.sum(), rtol=1e-12)
-
-
 def test_weights_neither_overflow_nor_vanish():
     positive = np.array([False, True, False, True])
     pairs = PairWeights(positive, np.array([1e-150, 1.0, 1.0, 1e150]))
@@ -166,12 +156,3 @@ def test_no_weak_ranking_left_is_the_minimum(linear):
     )
     least = cp.Problem(cp.Minimize(objective)).solve(solver=cp.CLARABEL)
     assert found.log_loss[-1] == pytest.approx(least, abs=1e-7)
-
-
-def test_the_loss_falls_by_what_r_says():
-    X, positive, weight = problem(5, n=60, d=4, levels=30)
-    found, _ = boosted(X, positive, weight, 30)
-    log_z = np.diff(found.log_loss, prepend=0.0)
-    assert np.all(log_z < 0.0)
-    # Z <= sqrt(1 - r^2), and r = tanh(alpha).
-    assert np.all(log_z <= -np.log(np.cosh(found.alphas)) + 1e-12)

@@ -118,14 +118,6 @@ def test_the_smoothed_statistic_and_its_slopes(phi):
         assert moved == pytest.approx(value, abs=1e-12)
 
 
-def test_with_a_narrow_kernel_it_is_the_statistic():
-    X, positive, _ = data()
-    made = problem(X, positive, np.ones(60), PHIS["wilcoxon"])
-    coef = np.array([1.0, 0.2, -0.3])
-    value, _ = made.smooth(X @ coef, 1e-6)
-    assert value == pytest.approx(exact_value(made, coef), abs=1e-12)
-
-
 @pytest.mark.parametrize("phi", PHIS.values(), ids=PHIS)
 @pytest.mark.parametrize("anchor", [0.0, 1.0])
 def test_it_is_never_below_its_start_and_mostly_above(phi, anchor):

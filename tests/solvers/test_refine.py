@@ -193,14 +193,6 @@ def test_neither_the_origin_nor_sparsity_matters(container):
     assert two.certificate.objective == pytest.approx(one.certificate.objective, rel=1e-5)
 
 
-def test_more_features_than_rows_dense_and_sparse():
-    X, y, cost, mass, top = data(8, 12, 30)
-    _, _, one = refined(X, y, cost, mass, top)
-    problem = PivotProblem.from_rows(sp.csr_array(X), y, cost, mass)
-    two = refine_top(problem, solve_pivots_newton(problem, problem.pivots).coef, top, tol=1e-7)
-    assert two.certificate.objective == pytest.approx(one.certificate.objective, rel=1e-5)
-
-
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_scales_of_the_features(scale):
     X, y, cost, mass, top = data(9, 20, 3)

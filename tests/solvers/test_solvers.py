@@ -16,7 +16,6 @@ from sklearn_rank._solvers import (
     solve_pivots_newton,
 )
 from sklearn_rank._solvers._pivots import solve_pivots_cvxpy
-from tests.oracles import accuracy_at_top as oracle
 
 SOLVERS = {"newton": solve_pivots_newton, "cvxpy": solve_pivots_cvxpy}
 compiled = pytest.param(
@@ -179,45 +178,6 @@ def test_blocks_are_reported_one_by_one():
     assert len(calls) == 3 == len(problem.blocks())
 
 
-def test_an_error_in_the_report_reaches_the_caller():
-    X, y = rows(11, 70, 2)
-
-    def fail():
-        raise KeyError("stop")
-
-    for n_jobs in (1, 2):
-        with pytest.raises(KeyError, match="stop"):
-            solve(make(X, y), on_block=fail, n_jobs=n_jobs)
-
-
-def test_the_solution_is_consistent(solver):
-    X, y = rows(12, 40, 3)
-    problem = make(X, y)
-    solution = solve(problem, solver=solver)
-    scores = X @ solution.coef
-    chosen = solution.candidate
-    quantile = np.sort(scores)[-3]
-    pivot = X[solution.candidate_indices[chosen]] @ solution.coef
-    assert solution.distance == pytest.approx(abs(pivot - quantile), abs=1e-12)
-    assert solution.distance == solution.candidates.distance[chosen]
-    assert solution.pivot_objective == solution.candidates.objective[chosen]
-    certificate = solution.certificate
-    assert certificate.lower_bound == solution.candidates.lower_bound.min()
-    assert certificate.n_iter == solution.candidates.n_iter.max()
-    assert certificate.converged
-    assert np.all(solution.candidates.relative_gap <= 1e-6)
-    assert list(solution.candidate_indices) == sorted(solution.candidate_indices)
-    assert certificate.lower_bound <= certificate.objective
-    cost = np.ones(40)
-    assert solution.pivot_objective == pytest.approx(
-        oracle.problem_two(solution.coef, X[solution.candidate_indices[chosen]], X, y, cost),
-        rel=1e-12,
-    )
-    assert certificate.objective == pytest.approx(
-        oracle.loss_around(solution.coef, quantile, X, y, cost), rel=1e-12
-    )
-
-
 def test_the_choice_among_blocks_is_the_choice_among_all():
     # 200 rows are four blocks: the winner must be the best of all, not the best of one block.
     for seed in range(4):
@@ -253,14 +213,3 @@ def test_no_square_array_of_the_rows_is_made():
     # A block is 64 lists of n scores, and some arrays of its shape at a time; n^2 would be 128 MB.
     assert peak < 12 * 64 * n * 8
     assert peak < n * n * 8 / 4
-
-
-def test_more_features_than_rows_are_turned_not_lost(monkeypatch):
-    # Sparse data are not turned: the two ways must agree.
-    monkeypatch.setattr(_pivots, "MOST_DENSE_ENTRIES", 0)
-    X, y = rows(14, 12, 40)
-    dense = solve(make(X, y, 0.1), top=2.0)
-    sparse = solve(make(sp.csr_array(X), y, 0.1), top=2.0)
-    np.testing.assert_allclose(dense.candidates.objective, sparse.candidates.objective, rtol=1e-6)
-    assert dense.coef.shape == (40,)
-    np.testing.assert_allclose(dense.coef, sparse.coef, atol=1e-3 * np.abs(sparse.coef).max())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank import AccuracyAtTopRanker, _optional
+from sklearn_rank import _optional
 from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
 
 TOL = 1e-6
@@ -64,28 +64,3 @@ def test_the_way_follows_the_predicted_work():
     problem = PivotProblem.from_rows(large, y, np.ones(600), np.ones(600))
     assert not problem.rows.is_dense
     assert not problem.is_compiled
-
-
-@pytest.mark.parametrize(
-    ("container", "selection"),
-    [
-        (np.asarray, "average"),
-        (sp.csr_array, "closest"),
-        (np.asarray, "objective"),
-        (sp.csr_array, "refine"),
-    ],
-)
-def test_a_ranker_does_not_depend_on_the_way(container, selection, monkeypatch):
-    X, y = rows("normal", 150, 4)
-    found = []
-    for worth in (np.inf, 0.0):
-        monkeypatch.setattr(_optional, "BREAK_EVEN", worth)
-        ranker = AccuracyAtTopRanker(tau=0.1, C=0.1, selection=selection, tol=1e-9)
-        found.append(ranker.fit(container(X), y))
-    one, two = found
-    assert one.converged_
-    assert two.converged_
-    assert one.pivot_index_ == two.pivot_index_
-    np.testing.assert_allclose(one.candidate_objectives_, two.candidate_objectives_, rtol=2e-9)
-    np.testing.assert_allclose(one.candidate_distances_, two.candidate_distances_, atol=2e-3)
-    np.testing.assert_allclose(one.coef_, two.coef_, atol=1e-3 * np.abs(one.coef_).max())
