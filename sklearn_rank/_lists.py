@@ -38,8 +38,8 @@ from ._validation import (
 from ._warn import warn
 from .exceptions import QueryOverlapWarning, QuerySetupError
 
-# Queries that are remembered; of more, those with the smallest hashes.
-MOST_REMEMBERED = 100_000
+# Number of queries that a ranker remembers; of more queries it keeps the smallest hashes.
+MAX_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +62,7 @@ class TrainingQueries:
 
     def cut(self) -> TrainingQueries:
         """Forget all but the smallest hashes where there are many."""
-        n = MOST_REMEMBERED
+        n = MAX_REMEMBERED
         if len(self.hashes) <= n:
             return self
         hashes = self.hashes[:n]

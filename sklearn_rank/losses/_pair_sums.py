@@ -20,8 +20,8 @@ from ._base import BLOCK
 # scores of a series.
 PAIR, COMPILED_PAIR, ITEM, CELL = 10.0, 2.5, 250.0, 3e3
 
-# Differences of scores from which on the odds would leave float64.
-LARGEST = 700.0
+# Differences of scores are clipped here, so that their exponentials are within float64.
+MAX_EXCESS = 700.0
 
 
 class Pairs(NamedTuple):
@@ -153,7 +153,7 @@ class LogisticPairs:
             from ._pair_kernels import add_pairs
 
             orders_taken = np.array(orders), self._is_weighted
-            add_pairs(score, self._stacked, *orders_taken, LARGEST, *found[1:])
+            add_pairs(score, self._stacked, *orders_taken, MAX_EXCESS, *found[1:])
         others = self._add_series(score, found) if len(self._large.lists) else self._large
         for pairs in chain(self._small, others.pairs()):
             self._add_pairs(pairs, score, found)
@@ -161,15 +161,15 @@ class LogisticPairs:
 
     def _add_pairs(self, pairs: Pairs, score: FloatArray, found: _Sums) -> None:
         excess = pairs.excess(score)
-        odds = np.clip(excess, -LARGEST, LARGEST)
+        odds = np.clip(excess, -MAX_EXCESS, MAX_EXCESS)
         np.exp(odds, out=odds)
         plus = 1.0 + odds
         derivative = 0
         for number, order in enumerate(found.orders):
             if order == 0:
                 logs = np.log1p(odds)
-                if excess.max() > LARGEST:
-                    logs += np.maximum(excess - LARGEST, 0.0)
+                if excess.max() > MAX_EXCESS:
+                    logs += np.maximum(excess - MAX_EXCESS, 0.0)
                 at_rows = pairs.matrix(logs) @ found.factors[1, 0, pairs.columns]
                 at_rows *= found.factors[0, 0, pairs.rows]
                 np.add.at(found.lists, self._lists.list_of[pairs.rows], at_rows)

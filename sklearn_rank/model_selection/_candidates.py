@@ -453,7 +453,7 @@ class SelectionReport(Printed):
         return self.text
 
 
-# Number of normal draws for the distribution of the extreme variable.
+# Number of normal draws from which quantiles of an extreme variable are estimated.
 N_DRAWS = 2**15
 
 
@@ -512,8 +512,8 @@ def may_be_best(evidence: HeldOut, delta: float, rng: np.random.Generator) -> Bo
     if len(undecided):
         leads = np.where(equal, np.inf, largest[:, None] * errors)[undecided]
         draws = normal_draws(covariance_root(covariance), N_DRAWS, rng)
-        # Others are ahead by the lead in a share delta of the draws where the lead is no more than
-        # the quantile. As many draws are at or above the upper one of the two that enclose it.
+        # A lead is at most the quantile of the draws if this many of them are at least the lead:
+        # those from the upper one of the two draws on that enclose the quantile.
         enough = N_DRAWS - ceil((N_DRAWS - 1) * (1.0 - delta))
         counts, n_left = np.zeros(len(undecided), dtype=np.int64), N_DRAWS
         for drawn in draws:

@@ -47,11 +47,11 @@ from ._candidates import check_scores, fit_part, refuse_repeated
 from ._cross_val import Sample, make_folds, samples_of
 from ._query_splitters import places_of
 
-# Factor of the calibration rows up to which it is said how many would do.
-MOST_GROWTH = 100.0
+# Largest factor of the number of calibration rows that a report recommends.
+MAX_GROWTH = 100.0
 
-# Rows of each class from which on a classifier is hardly without an error on new rows.
-ENOUGH = 20
+# Number of rows of each class from which on scores of new rows without any error are suspicious.
+MIN_OF_CLASS = 20
 
 
 @dataclass(frozen=True)
@@ -556,8 +556,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         )
         if impossible:
             warn(f"{impossible} {self.report_.rule}.", UserWarning)
-        fewest = min(positive.sum(), np.sum(~positive))
-        if n_folds == 0 and fewest >= ENOUGH and scores[positive].min() > scores[~positive].max():
+        are_many = min(positive.sum(), np.sum(~positive)) >= MIN_OF_CLASS
+        if n_folds == 0 and are_many and scores[positive].min() > scores[~positive].max():
             warn(
                 "The scores of the prefit classifier separate the classes of the calibration rows"
                 " without an error, as they do on rows that it was fitted to, where a promise is"
@@ -887,12 +887,12 @@ def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) ->
     def is_missed(log_times: float) -> bool:
         return float(cutoffs.chances(goal, exp(log_times), lost).min()) > alpha
 
-    if is_missed(log(MOST_GROWTH)):
+    if is_missed(log(MAX_GROWTH)):
         return f"{text}, and no number of rows like these would do."
     if not is_missed(0.0):
         # A cut-off would pass a test by itself, but the sequence of tests ended before it.
         return f"{text}; a few more calibration rows would do."
-    more = expm1(_last(is_missed, 0.0, log(MOST_GROWTH))) * len(cutoffs.positive)
+    more = expm1(_last(is_missed, 0.0, log(MAX_GROWTH))) * len(cutoffs.positive)
     return f"{text}; some {ceil(1.02 * more):,} more calibration rows like these would do."
 
 

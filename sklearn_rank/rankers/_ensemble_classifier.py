@@ -57,7 +57,7 @@ from ._two_classes import (
 )
 
 # Minimum slope of the calibration, so that scores without information keep their order.
-LEAST_SLOPE = 0.01
+MIN_SLOPE = 0.01
 
 
 class Stack:
@@ -90,7 +90,7 @@ class Stack:
         calibration = LogisticRegression(C=100.0).fit(
             standardised @ weights[:, np.newaxis], rows.positive, rows.weight
         )
-        self.slope = max(float(calibration.coef_[0, 0]), LEAST_SLOPE)
+        self.slope = max(float(calibration.coef_[0, 0]), MIN_SLOPE)
         self.constant = float(calibration.intercept_[0])
 
     def values(self, odds: FloatArray) -> FloatArray:

@@ -332,7 +332,7 @@ class LightGBM(GroupBooster):
             }
             options["callbacks"].append(lightgbm.early_stopping(stopping.patience, verbose=False))
         with warnings.catch_warnings():
-            # It says that a parameter is ignored which it uses.
+            # LightGBM warns that it ignores a parameter that it does use.
             warnings.filterwarnings("ignore", "(cat|categorical)_(feature|column)s? ", UserWarning)
             self.estimator.fit(
                 self.rows(rows.X),

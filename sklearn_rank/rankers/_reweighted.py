@@ -813,7 +813,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         linear, ranks = _linear_part(models[0]), self.pilot_ranks
         if ranks == "auto":
             ranks = "out_of_fold" if linear is None else "training"
-        # Folds by whose fits the rows are ranked; None where the fit to all of them does.
+        # Folds of out-of-fold scores; None for scores of the fit to all rows.
         folds = None if ranks == "training" else self._folds(cv, X, y, groups)
         current, pilot_scores = weight, None
         for _ in range(self.n_rounds):

@@ -86,6 +86,15 @@ def rows(seed=0, n_pos=30, n_neg=60, shifts=(0.4, 1.0, 0.9)):
     return X[mixed], y[mixed]
 
 
+def tied_rows(seed=0, n_pos=14, n_neg=26):
+    """Columns of few values, the first of which separates the classes a little."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([1, 0], [n_pos, n_neg]))
+    X = rng.integers(-3, 4, size=(len(y), 3)).astype(float)
+    X[:, 0] += y
+    return X, y
+
+
 def queries(n_queries=24, seed=0, size=8):
     """Rows of queries in random order, with a relevant and an irrelevant one in each."""
     rng = np.random.default_rng(seed)

@@ -11,15 +11,8 @@ from sklearn_rank.inference import compare as compare_scores
 from sklearn_rank.metrics import get_measure, make_measure
 from sklearn_rank.model_selection import QueryKFold, cross_val_compare, cross_val_interval
 from tests.model_selection.estimators import Column
+from tests.model_selection.estimators import tied_rows as rows
 from tests.oracles import cross_validation as oracle
-
-
-def rows(seed=0, n_pos=15, n_neg=25):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.repeat([1, 0], [n_pos, n_neg]))
-    X = rng.integers(-3, 4, size=(len(y), 3)).astype(float)
-    X[:, 0] += y
-    return X, y
 
 
 class Feature(BaseEstimator):

@@ -31,20 +31,11 @@ from sklearn_rank.inference._list_intervals import list_interval
 from sklearn_rank.metrics import get_measure, get_scorer, make_measure
 from sklearn_rank.model_selection import QueryKFold, cross_val_interval
 from tests.model_selection.estimators import Column, Share
+from tests.model_selection.estimators import tied_rows as rows
 from tests.oracles import cross_validation as oracle
-
-N_POS, N_NEG = 14, 26
 
 OF_GRADES = make_measure(lambda y, s: 0.5, name="own", kind="graded", per_query=False)
 UNKNOWN = make_measure(lambda y, s: 0.5, name="own", per_query=False)
-
-
-def rows(seed=0, n_pos=N_POS, n_neg=N_NEG):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.repeat([1, 0], [n_pos, n_neg]))
-    X = rng.integers(-3, 4, size=(len(y), 3)).astype(float)  # ties
-    X[:, 0] += y
-    return X, y
 
 
 def queries(n=12, seed=0):

@@ -123,7 +123,7 @@ def test_batches_are_joined():
 
 
 def test_of_many_queries_a_sample_is_remembered_and_judged_exactly(monkeypatch):
-    monkeypatch.setattr(memory, "MOST_REMEMBERED", 50)
+    monkeypatch.setattr(memory, "MAX_REMEMBERED", 50)
     ids = np.arange(1000)
     offsets, labels = np.arange(0, 2001, 2), np.tile([0.0, 1.0], 1000)
     trained = TrainingQueries.of(ids, offsets, labels)
