@@ -775,24 +775,16 @@ on rows it was not fitted to (kl).
         hint += f"; {method!r} is for other measures"
     check_choice("method", method, (*theorems_of(measure, of_queries), *asymptotic), hint=hint)
     kwargs = {} if pos_label is None else {"pos_label": pos_label}
-    return _BoundScorer(measure, kwargs, float(level), method, int(n_candidates), qid)
+    return _BoundScorer(float(level), method, int(n_candidates), measure, kwargs, qid)
 
 
 class _BoundScorer(RankingScorer):
     """Scorer of a lower confidence limit."""
 
     def __init__(
-        self,
-        measure: Measure,
-        kwargs: dict[str, Any],
-        level: float,
-        method: str,
-        n_candidates: int,
-        qid: str | bool | None,
+        self, level: float, method: str, n_candidates: int, measure: Measure, kwargs: Any, qid: Any
     ) -> None:
-        self.level = level
-        self.method = method
-        self.n_candidates = n_candidates
+        self.level, self.method, self.n_candidates = level, method, n_candidates
         self.of_queries = measure.per_query or bool(qid)
         super().__init__(measure, kwargs, qid, False)
 

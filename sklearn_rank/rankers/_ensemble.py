@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -399,9 +399,9 @@ class RankEnsemble(NamedMembers, QueryRanker):
                     )
             if self.estimators is None:
                 refuse_empty_columns(items, folds or [(np.arange(n), np.arange(0))])
-            scores = self._fit_members(
-                names, members, folds, n, _fit_fold, items, lists.grade, metadata
-            )
+            fit = partial(_fit_member, items, lists.grade, metadata)
+            score = partial(_score_rows, items, lists.list_of)
+            scores = self._fit_members(names, members, folds, n, fit, score)
             forget(self, "held_out_scores_")
             if folds:
                 self.held_out_scores_ = np.full((n_rows, len(names)), np.nan)
@@ -513,22 +513,16 @@ def _check_weights(name: str, member: Any, metadata: dict[str, Any]) -> None:
             )
 
 
-def _fit_fold(
-    member: Any, X: Any, y: FloatArray, metadata: dict[str, Any], fold: tuple[Any, Any]
-) -> tuple[Any, FloatArray | None, float]:
-    """Fit to the training part; return model, scores of the test part, and seconds."""
-    train, test = fold
-    start = perf_counter()
-    train_metadata = metadata_at(_metadata_for(member, metadata), train)
+def _fit_member(
+    X: Any, y: FloatArray, metadata: dict[str, Any], member: Any, rows: IntArray
+) -> Any:
+    of_rows = metadata_at(_metadata_for(member, metadata), rows)
     with warned_once():
-        model = call_with_metadata(
-            clone(member), "fit", rows_at(X, train), y[train], **train_metadata
-        )
-    seconds = perf_counter() - start
-    if test is None:
-        return model, None, seconds
-    ids = metadata["qid"][test] if metadata["qid"].any() else None
-    return None, scores_with_ids(model, rows_at(X, test), ids), seconds
+        return call_with_metadata(clone(member), "fit", rows_at(X, rows), y[rows], **of_rows)
+
+
+def _score_rows(X: Any, qid: IntArray, model: Any, rows: IntArray) -> FloatArray:
+    return scores_with_ids(model, rows_at(X, rows), qid[rows] if qid.any() else None)
 
 
 def _member_scores(members: list[Any], X: Any, qid: Any) -> FloatArray:

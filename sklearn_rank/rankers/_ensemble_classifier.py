@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from sklearn.utils import (
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import StrOptions, fit_context, num_samples, rows_at
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..inference import Comparison, compare
 from ..inference._shared import whole_weights
 from ..metrics import get_measure
@@ -321,9 +321,9 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
             if self.estimators is None and not sp.issparse(X):
                 refuse_empty_columns(X, folds)
             member_weight = None if np.ptp(rows.weight) == 0.0 else rows.weight
-            self.held_out_scores_ = self._fit_members(
-                names, members, folds, len(y), _fit_fold, X, y, member_weight, rows.pos_label
-            )
+            fit = partial(_fit_member, X, y, member_weight)
+            score = partial(_log_odds_of_rows, X, rows.pos_label)
+            self.held_out_scores_ = self._fit_members(names, members, folds, len(y), fit, score)
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
             self._held_out = rows, folds, groups
             self._fit_weights()
@@ -405,20 +405,12 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         return expit(np.column_stack((-odds, odds)))
 
 
-def _fit_fold(
-    member: Any,
-    X: Any,
-    y: AnyArray,
-    weight: FloatArray | None,
-    positive: Any,
-    fold: tuple[Any, Any],
-) -> tuple[Any, FloatArray | None, float]:
-    """Fit to the training part; return model, scores of the test part, and seconds."""
-    train, test = fold
-    start = perf_counter()
-    part = None if weight is None else weight[train]
-    model = fit_with_weights(member, rows_at(X, train), y[train], part)
-    seconds = perf_counter() - start
-    if test is None:
-        return model, None, seconds
-    return None, log_odds(model, rows_at(X, test), positive), seconds
+def _fit_member(
+    X: Any, y: AnyArray, weight: FloatArray | None, member: Any, rows: IntArray
+) -> Any:
+    part = None if weight is None else weight[rows]
+    return fit_with_weights(member, rows_at(X, rows), y[rows], part)
+
+
+def _log_odds_of_rows(X: Any, positive: Any, model: Any, rows: IntArray) -> FloatArray:
+    return log_odds(model, rows_at(X, rows), positive)

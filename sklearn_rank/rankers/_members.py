@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -145,6 +146,16 @@ def fitted_weights(scores: FloatArray, value: Callable[[FloatArray], float]) -> 
     return np.asarray(weights / weights.sum())
 
 
+def _fit_and_score(
+    fit: Callable[..., Any], score: Callable[..., FloatArray], member: Any, train: Any, test: Any
+) -> tuple[Any, FloatArray | None, float]:
+    """The model where nothing is held out, else scores of the held-out rows; and seconds."""
+    start = perf_counter()
+    model = fit(member, train)
+    seconds = perf_counter() - start
+    return (model, None, seconds) if test is None else (None, score(model, test), seconds)
+
+
 class NamedMembers(BaseComposition):
     """Mixin of estimators with a parameter ``estimators``: names and members, or None."""
 
@@ -243,17 +254,16 @@ class NamedMembers(BaseComposition):
         members: list[Any],
         folds: list[Fold],
         n_rows: int,
-        fit: Callable[..., tuple[Any, FloatArray | None, float]],
-        *arguments: Any,
+        fit: Callable[..., Any],
+        score: Callable[..., FloatArray],
     ) -> FloatArray:
         """Fit the members to all rows and to folds; return scores of held-out rows.
 
-        ``fit`` takes a member, the arguments and a fold, whose test part is None for all rows, and
-        returns model, scores and seconds. Shape (n_rows, n_members).
+        ``fit`` takes a member and rows, and ``score`` a model and rows. Shape (n_rows, n_members).
         """
         all_rows = np.arange(n_rows), None
-        calls = [(member, *arguments, fold) for member in members for fold in (all_rows, *folds)]
-        fits = in_parallel(self.n_jobs, fit, calls, self.verbose)
+        calls = [(fit, score, member, *fold) for member in members for fold in (all_rows, *folds)]
+        fits = in_parallel(self.n_jobs, _fit_and_score, calls, self.verbose)
         n_fits = len(folds) + 1
         self.estimators_ = [model for model, _, _ in fits[::n_fits]]
         self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
