@@ -99,6 +99,7 @@ def test_several_classes_at_a_time(function):
         function([[1, 0], [0, 1], [1, 1], [0, 0]], [1, 2, 3, 4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n_pos", "n_neg"),
     [("fpr@tpr0.9", 10, 100), ("fpr@tpr0.5", 10, 100), ("tpr@fpr0.1", 100, 10)],

@@ -50,6 +50,7 @@ def test_chances_are_those_of_all_placements():
         assert chances[last] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_rest", "review", "recall"), [(3000, 100, 0.9), (5000, 1000, 0.95)])
 def test_labels_until_the_certificate(n_rest, review, recall):
     """Against a look at the smallest number of labels that shows recall in 8 of 10 samples."""
