@@ -18,6 +18,7 @@ from scipy.linalg import lapack
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import InMemoryDesign
+from ._linear import MAX_TRIALS
 
 # The penalty of a cold start is SIGMA_START. It grows by SIGMA_GROWTH at each outer step, by
 # SETTLED_GROWTH where the last Newton step was exact, so that the free rows have settled; the
@@ -30,7 +31,6 @@ SETTLED_GROWTH = 10.0
 SETTLED = 1e-20
 INNER_RATIO = 30.0
 LINE_SEARCH_RATIO = 0.2
-MAX_LINE_SEARCH = 40
 
 # Multiplications that take as long as the Python code of a system of one pivot.
 OVERHEAD = 1e6
@@ -227,7 +227,7 @@ def _search(
     at = np.flatnonzero(length)
     if len(at) < len(length):
         start, move, pull = start[at], move[at], pull[at]
-    for _ in range(MAX_LINE_SEARCH):
+    for _ in range(MAX_TRIALS):
         trial = np.multiply(length[at, np.newaxis], move, out=trial[: len(at)])
         trial += start
         np.clip(trial, 0.0, 1.0, out=trial)

@@ -20,12 +20,12 @@ from .._jit import compiled
 from ._batched_newton import (
     INNER_RATIO,
     LINE_SEARCH_RATIO,
-    MAX_LINE_SEARCH,
     SETTLED,
     SETTLED_GROWTH,
     SIGMA_GROWTH,
     SIGMA_START,
 )
+from ._linear import MAX_TRIALS
 
 # Rows gathered at a time for the d x d Hessian.
 GATHER = 256
@@ -431,7 +431,7 @@ def solve_pivots(dense, products, y, cost, pivots, tol, max_iter, posv, coef, va
             slope_high = 0.0
             target = LINE_SEARCH_RATIO * abs(slope_low)
             step = 1.0
-            for _ in range(MAX_LINE_SEARCH):
+            for _ in range(MAX_TRIALS):
                 _clip_along(b, u, along, sigma, step, trial)
                 slope = slope_w + step * slope_d + np.dot(trial, cost_along)
                 if abs(slope) <= target:

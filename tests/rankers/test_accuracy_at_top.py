@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from sklearn_rank import AccuracyAtTopRanker
@@ -19,13 +18,6 @@ both_solvers = pytest.mark.parametrize("solver", SOLVERS)
 
 def learned(ranker):
     return {name: value for name, value in vars(ranker).items() if name.endswith("_")}
-
-
-def assert_same(one, two, but=()):
-    assert set(learned(one)) == set(learned(two))
-    for name, value in learned(one).items():
-        if name not in but:
-            np.testing.assert_array_equal(value, getattr(two, name), err_msg=name)
 
 
 def test_every_documented_attribute_is_learned_and_no_other():
@@ -95,38 +87,6 @@ def test_one_huge_row_does_not_tie_the_others():
 
 
 # ----------------------------------------------------------------------------- same data, same fit
-
-
-@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("d", [2, 60])
-def test_the_order_of_rows_changes_no_bit_of_the_weights(d, container):
-    X, y = rows(2, 45, d)
-    X[:5] = X[5:10]  # some points twice
-    weight = np.random.default_rng(0).integers(1, 4, 45)
-    shuffled = np.random.default_rng(1).permutation(45)
-    one = AccuracyAtTopRanker(tau=0.2).fit(container(X), y, weight)
-    two = AccuracyAtTopRanker(tau=0.2).fit(container(X[shuffled]), y[shuffled], weight[shuffled])
-    np.testing.assert_array_equal(one.coef_, two.coef_)
-    for name in ("objective_", "objective_top_", "lower_bound_", "quantile_distance_", "n_iter_"):
-        assert getattr(one, name) == getattr(two, name), name
-    assert one.threshold_ == pytest.approx(two.threshold_, abs=1e-12)
-    np.testing.assert_array_equal(X[one.pivot_index_], X[shuffled][two.pivot_index_])
-
-
-@both_solvers
-@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-def test_rows_of_weight_zero_are_absent_to_the_last_bit(container, solver):
-    X, y = rows(3)
-    weight = np.random.default_rng(0).integers(0, 3, 40).astype(float)
-    kept = np.flatnonzero(weight)
-    X[weight == 0] *= 1e6
-    one = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(container(X), y, weight)
-    two = AccuracyAtTopRanker(tau=0.2, solver=solver).fit(
-        container(X[kept]), y[kept], weight[kept]
-    )
-    assert_same(one, two, but=("pivot_index_", "candidate_indices_"))
-    assert one.pivot_index_ == kept[two.pivot_index_]
-    np.testing.assert_array_equal(one.candidate_indices_, kept[two.candidate_indices_])
 
 
 def test_real_weights():

@@ -64,10 +64,3 @@ def test_an_infinite_p_is_refused_with_the_ranker_that_has_it():
 def test_wrong_parameters_are_refused(wrong):
     with pytest.raises(ValueError, match=f"'{next(iter(wrong))}'|p=nan"):
         PNormPushRanker(**wrong).fit(*data())
-
-
-def test_steps_are_told(capsys):
-    ranker = PNormPushRanker(verbose=1).fit(*data())
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == ranker.n_iter_
-    assert lines[-1].startswith(f"iteration {ranker.n_iter_}: objective {ranker.objective_:.10g}")

@@ -238,13 +238,6 @@ def test_zero_is_returned_where_nothing_is_better():
     np.testing.assert_array_equal(solution.coef, 0)
 
 
-def test_a_start_of_zeros():
-    X, y, cost, mass, top = data(12, 12, 2)
-    problem = PivotProblem.from_rows(X, y, cost, mass)
-    solution = refine_top(problem, np.zeros((1, 2)), top)
-    assert solution.certificate.objective < cost.sum()
-
-
 def test_the_steps_are_limited():
     X, y, cost, mass, top = data(13, 40, 5)
     last = np.inf
