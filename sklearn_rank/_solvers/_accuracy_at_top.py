@@ -358,9 +358,11 @@ def _closest(candidates: CandidateValues, tol: float, count: int) -> IntArray:
     return np.sort(np.concatenate((closer, by_objective[: count - len(closer)])))
 
 
-# The method of multipliers: the penalty of a row is its cost times a factor that starts at 1 and
-# grows by PENALTY_GROWTH; an inner problem is solved until its squared gradient is INNER_RATIO
-# times the dual progress. Chosen by the number of Newton steps on Ionosphere at C from .01 to 1.
+# The method of multipliers: the penalty of a row is its cost times a factor that starts at 1, from
+# other multipliers at PENALTY_WARM, and grows by PENALTY_GROWTH; an inner problem is solved until
+# its squared gradient is INNER_RATIO times the dual progress. Chosen by the number of Newton steps
+# on Ionosphere at C from .01 to 1.
+PENALTY_WARM = 10.0
 PENALTY_GROWTH = 3.0
 INNER_RATIO = 0.01
 MAX_NEWTON = 500
@@ -590,12 +592,12 @@ def _minimise(
     """Solve the problem of a cone; None if its dual value shows that it cannot beat the cutoff."""
     cost = cone.cost
     if multipliers is None:
-        g = np.zeros_like(cost)
+        g, factor = np.zeros_like(cost), 1.0
     else:
-        g = np.minimum(cone.side * multipliers, cone.cap)
+        g, factor = np.minimum(cone.side * multipliers, cone.cap), PENALTY_WARM
     coef = -cone.backward(g)
     best = _Candidate(coef, np.inf)
-    bound, n_newton, factor = -np.inf, 0, 1.0
+    bound, n_newton = -np.inf, 0
     while True:
         penalty = factor * cost
         while True:
@@ -660,4 +662,4 @@ def _newton_step(
         moved = cone.multipliers(penalty * (distance + length * change) + g, penalty)
         return length * step, float((coef + length * step) @ step + moved @ change)
 
-    return search_line(at, float(gradient @ step))
+    return search_line(at, float(gradient @ step), left=0.1)

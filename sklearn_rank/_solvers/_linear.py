@@ -183,9 +183,10 @@ Trial = TypeVar("Trial")
 def search_line(
     at: Callable[[float], tuple[Trial, float]],
     slope: float,
+    left: float = 0.5,
     is_lower: Callable[[Trial], bool] = lambda trial: True,
 ) -> Trial:
-    """Go along a line, on which a convex function falls, until half of its slope is left.
+    """Go along a line, on which a convex function falls, until a share of its slope is left.
 
     ``at`` gives a point by its distance, and the slope there.
     """
@@ -193,7 +194,7 @@ def search_line(
     for n_trials in range(MAX_TRIALS):
         trial, new_slope = at(length)
         lower = is_lower(trial)
-        if lower and abs(new_slope) <= 0.5 * abs(slope):
+        if lower and abs(new_slope) <= left * abs(slope):
             break
         if lower and new_slope < 0:
             low = length, new_slope
