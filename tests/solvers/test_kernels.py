@@ -68,3 +68,49 @@ def test_gram_of_the_free_rows(n_free):
     looked_up = np.empty((n_free, n_free))
     kernels._look_up(X @ X.T, X @ z, z @ z, free, n_free, root, np.empty(9), looked_up)
     np.testing.assert_allclose(looked_up[upper], gram[upper], rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 40, 300])  # in one batch of 256 rows, and over the edge
+def test_outer_products_are_summed(n_rows):
+    X, rng = data(400, 5)
+    rows, cost = rng.permutation(400), rng.random(400) + 0.1
+    outer, row, block = np.ones((5, 5)), np.ones(5), np.empty((kernels.GATHER, 5))
+    total = kernels._sum_outer(
+        X, np.zeros(5), cost, rows, n_rows, np.empty(400), block, outer, row
+    )
+    taken, weight = X[rows[:n_rows]], cost[rows[:n_rows]]
+    upper = np.triu_indices(5)
+    expected = taken.T @ (weight[:, None] * taken)
+    np.testing.assert_allclose(outer[upper], expected[upper], rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(row, weight @ taken, rtol=1e-11, atol=1e-11)
+    assert total == pytest.approx(weight.sum(), abs=1e-11)
+
+
+@pytest.mark.slow
+def test_both_forms_of_the_newton_direction_solve_the_newton_system():
+    X, rng = data(12, 7)
+    cost, z, sigma, free = rng.random(12) + 0.1, X[3].copy(), 2.5, np.array([0, 4, 5, 9])
+    gradient = rng.normal(size=7)
+    d = X[free] - z
+    expected = np.linalg.solve(np.eye(7) + sigma * d.T @ (cost[free, None] * d), -gradient)
+    root = np.sqrt(sigma * cost[free])
+    gram = kernels._gram(X, z, free, 4, root)
+    direction = np.empty(7)
+    arguments = (X, z, free, 4, root, gram, gradient, np.empty(7), direction)
+    find_by_rows(arguments, kernels.address_of_posv())
+    np.testing.assert_allclose(direction, expected, rtol=1e-10, atol=1e-12)
+
+
+@numba.njit
+def find_by_rows(arguments, address):
+    kernels._find_direction_by_rows(*arguments, address)
+
+
+def test_outer_products_about_a_pivot():
+    X, rng = data(90, 5)
+    cost, z = rng.random(90) + 0.1, X[3].copy()
+    everything, hessian = X.T @ (cost[:, None] * X), np.empty((5, 5))
+    kernels._scale_about(everything, cost @ X, cost.sum(), z, 0.9, hessian)
+    expected = np.eye(5) + 0.9 * (X - z).T @ (cost[:, None] * (X - z))
+    upper = np.triu_indices(5)
+    np.testing.assert_allclose(hessian[upper], expected[upper], rtol=1e-11, atol=1e-11)
