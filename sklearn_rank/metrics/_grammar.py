@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, replace
 from difflib import get_close_matches
 from itertools import pairwise
@@ -138,16 +139,7 @@ def _parse_name(name: str, parameters: dict[str, Any]) -> Measure:
                 " the two."
             )
         return _parse_name(level["name"], {**parameters, "rel": float(level["rel"])})
-    # A measure shows its own name, not the alias.
-    aliases = {
-        "average_precision": "ap",
-        "hit_rate": "success",
-        "kendall": "tau_b",
-        "mrr": "rr",
-        "roc_auc": "auc",
-    }
-    text, (bare, *at_number) = name, name.partition("@")
-    name = "".join([aliases.get(bare, bare), *at_number])
+    text, name = name, _own_name(name.lower())
     for measure in _named_measures():
         number = measure._number
         if name == measure.stem and (number is None or number.optional):
@@ -167,31 +159,57 @@ def _parse_name(name: str, parameters: dict[str, Any]) -> Measure:
                     " leave out one of the two."
                 )
             return _build_measure(measure, {**settings, **parameters})
-    spellings = {
-        "auc_score": "roc_auc_score",
-        "auroc": "roc_auc_score",
-        "kendalltau": "tau_b_score",
-        "map": "average_precision_score",
-        "pr_auc": "average_precision_score",
-        "precision": "precision_at_k_score",
-        "recall": "recall_at_k_score",
-        "spearmanr": "spearman_score",
-    }
-    names = get_measure_names()
-    function = spellings.get(name.lower(), name.lower())
-    close = get_close_matches(name.lower(), names, n=1)
-    for measure in _named_measures():
-        if function and function in (measure.function, measure.function.rpartition("_")[0]):
-            close = _examples(measure)
-            break
-    hint = f"did you mean {close[0]!r}? Names" if close else "names"
     raise ValueError(
-        f"{text!r} is not the name of a measure: {hint} are {names}, where the number shown can"
-        " be replaced by another position (1 or more) or share in (0, 1), or by a positive number"
-        " for bedroc, negative_height_loss, pnorm and rie; two limits of the partial AUC are"
-        " 'partial_auc@fpr0.3tpr0.7', and '(rel>=2)' after the name sets the smallest relevant"
-        " grade."
+        f"{text!r} is not the name of a measure{_nearest(name)} get_measure_names() lists all;"
+        " 'partial_auc@fpr0.3tpr0.7' has two limits, and '(rel>=2)' after a name sets the smallest"
+        " relevant grade."
     )
+
+
+def _own_name(name: str) -> str:
+    """Replace the name of a measure in trec_eval, ranx, RDKit or scikit-learn."""
+    if of_trec := re.fullmatch(r"(p|map_cut|ndcg_cut|recall|success)[_.](\d+)", name):
+        name = f"{of_trec[1]}@{of_trec[2]}"
+    others = {
+        "ap": "average_precision map map_cut",
+        "auc": "auroc roc_auc",
+        "enrichment": "ef",
+        "ndcg": "ndcg_cut",
+        "precision": "p",
+        "r_precision": "rprec",
+        "rr": "mrr recip_rank",
+        "success": "hit hit_rate hits",
+        "tau_b": "kendall",
+    }
+    bare, *number = name.partition("@")
+    return "".join(
+        [next((ours for ours in others if bare in others[ours].split()), bare), *number]
+    )
+
+
+def _nearest(name: str) -> str:
+    """Ask whether a similar name was meant, with the number that was typed if it takes one."""
+    spellings = {"auprc": "ap", "pr_auc": "ap", "kendalltau": "tau_b", "spearmanr": "spearman"}
+    name = _own_name(name.removesuffix("_score"))
+    name = spellings.get(name, name)
+    bare = name.partition("@")[0]
+    by_name: dict[str, list[type[Measure]]] = {}
+    for measure in _named_measures():
+        by_name.setdefault(measure.stem.partition("@")[0], []).append(measure)
+    takes_number = any(measure._number is not None for measure in by_name.get(bare, ()))
+    near = [bare] if takes_number else get_close_matches(bare, by_name)
+    measures = [measure for stem in near for measure in by_name[stem]]
+    number = name.partition("@")[2]
+    text = number[len(number.rstrip("0123456789.")) :]
+    for measure in measures:
+        if measure._number is not None:
+            with suppress(ValueError):
+                measure._number.read(text)
+                prefix = measure.stem + ("@" if measure._number.optional else "")
+                return f": did you mean {prefix + text!r}?"
+    examples = [example for measure in measures for example in _examples(measure)]
+    close = get_close_matches(name, examples, n=1, cutoff=0.0)
+    return f": did you mean {close[0]!r}?" if close else "."
 
 
 def _named_measures() -> list[type[Measure]]:

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-import sklearn.metrics
 from sklearn import config_context
 from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import get_routing_for_object
@@ -36,6 +35,7 @@ from .._validation import (
     is_number,
     ravelled,
     refuse_missing_labels,
+    refuse_other_order,
 )
 from .._warn import warn
 from ..exceptions import OtherTopWarning, ScorerSetupError, SingleListWarning
@@ -526,6 +526,7 @@ class RankingScorer(BaseScorer):
         )
         method_caller = partial(any_response, method_caller)
         arguments = {**self._kwargs, **kwargs}
+        refuse_other_order(**arguments | {"X": X, "y": y_true})
         if any_collection(X, y_true, *arguments.values()):
             value = self._value_of_collections(estimator, X, y_true, arguments)
         elif (read := label_reader(estimator, y_true)) is not None:
@@ -784,9 +785,10 @@ def get_scorer(
     measure : str, Measure, ScoreGeneratingFunction or callable
         A name of :func:`get_scorer_names`, in which other numbers can replace those shown, such as
         ``"ndcg@10"``, ``"ap(rel>=2)"`` for grades of at least 2 as relevant, or the negated loss
-        ``"neg_coverage"``; a name of a scikit-learn scorer; or a measure as :func:`get_measure`
-        takes it, a loss being negated. "err" and "rbp" need ``max_grade=`` for grades beyond 0 and
-        1, so that all folds are on one scale.
+        ``"neg_coverage"``; or a measure as :func:`get_measure` takes it, a loss being negated.
+        "err" and "rbp" need ``max_grade=`` for grades beyond 0 and 1, so that all folds are on one
+        scale. Scorers of scikit-learn, by its names, are those of
+        :func:`sklearn.metrics.get_scorer`.
     qid : str, bool or None, default=None
         Name under which the scorer requests query ids if metadata routing is enabled. True is
         "qid", False requests none. None is "groups" for means over queries, and requests none for
@@ -816,8 +818,8 @@ def get_scorer(
     Raises
     ------
     ValueError
-        If neither this package nor scikit-learn has a scorer of the name, if ``qid`` is not a
-        valid name, or if it is given with ``single_list=True``.
+        If there is no scorer of the name, if ``qid`` is not a valid name, or if it is given with
+        ``single_list=True``.
     TypeError
         If the measure has no such parameter, or if ``measure`` is not a measure.
 
@@ -876,13 +878,6 @@ def get_scorer(
     >>> get_scorer("ndcg@1")(model, X[18:24], y[18:24], qid=list("aaabbb"))
     1.0
     """
-    if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
-        if parameters or qid is not None or single_list or pos_label is not None:
-            raise ValueError(
-                f"{measure!r} is a scorer of scikit-learn and takes no parameters here: use"
-                " sklearn.metrics.make_scorer."
-            )
-        return sklearn.metrics.get_scorer(measure)
     name, negated = measure, isinstance(measure, str) and measure.startswith("neg_")
     if isinstance(measure, str):
         measure = measure.removeprefix("neg_")
@@ -926,7 +921,7 @@ def get_scorer_names() -> list[str]:
 
     See Also
     --------
-    get_scorer : Makes a scorer; takes the names of scikit-learn too.
+    get_scorer : Makes a scorer.
 
     Examples
     --------

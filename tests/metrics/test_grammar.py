@@ -41,13 +41,14 @@ NO_NAMES = """
     [
         ("ndgc@10", "did you mean 'ndcg@10'"),
         ("precision@top", "did you mean 'precision@top0.05'"),
+        ("recal@10", "did you mean 'recall@10'"),
         ("precision@0.05", "did you mean 'precision@top0.05'"),
-        ("map", "did you mean 'ap'"),
+        ("auprc", "did you mean 'ap'"),
         ("roc_auc_score", "did you mean 'auc'"),
-        ("AUROC", "did you mean 'auc'"),
+        ("precision", "did you mean 'precision@5'"),
         ("kendalltau", "did you mean 'tau_b'"),
         ("local_auc", "did you mean 'local_auc@0.8'"),
-        ("auc@0.8", "did you mean 'local_auc@0.8'"),
+        ("auc@0.8", "did you mean 'auc'"),
         ("rbp", "did you mean 'rbp@0.8'"),
         ("partial_auc@0.1", "did you mean 'partial_auc@fpr0.1'"),
         ("hit_rate@x", "'hit_rate@x' is not the name of a measure: did you mean 'success@10'"),
@@ -105,7 +106,26 @@ def test_numbers_in_names(name, parameters):
 
 @pytest.mark.parametrize(
     ("alias", "name"),
-    [("mrr", "rr"), ("mrr@10", "rr@10"), ("hit_rate@5", "success@5"), ("kendall", "tau_b")],
+    [
+        ("MRR", "rr"),
+        ("mrr@10", "rr@10"),
+        ("hit_rate@5", "success@5"),
+        ("hit@5", "success@5"),
+        ("kendall", "tau_b"),
+        ("nDCG", "ndcg"),
+        ("KS", "ks"),
+        ("EF@0.01", "enrichment@0.01"),
+        ("AUROC", "auc"),
+        ("MAP", "ap"),
+        ("map_cut.5", "ap@5"),
+        ("P_10", "precision@10"),
+        ("P.5", "precision@5"),
+        ("ndcg_cut_10", "ndcg@10"),
+        ("recall_20", "recall@20"),
+        ("success_1", "success@1"),
+        ("recip_rank", "rr"),
+        ("Rprec", "r_precision"),
+    ],
 )
 def test_other_names_are_of_the_same_measure(alias, name):
     assert get_measure(alias) == get_measure(name)

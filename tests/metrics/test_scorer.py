@@ -60,13 +60,16 @@ def test_names_give_the_measure(case, data):
     assert get_scorer(name, **amounts)(model, X, y, qid=qid) == sign * value
 
 
-def test_scikit_learns_names_are_taken(data):
+@pytest.mark.parametrize(("name", "ours"), [("roc_auc", "auc"), ("average_precision", "ap")])
+def test_one_name_is_one_function(data, name, ours):
     X, y = data
     model = RidgeClassifier().fit(X, y)
-    assert get_scorer("roc_auc")(model, X, y) == sklearn.metrics.get_scorer("roc_auc")(model, X, y)
-    for parameters in ({"max_fpr": 0.1}, {"qid": "groups"}, {"single_list": True}):
-        with pytest.raises(ValueError, match="takes no parameters here"):
-            get_scorer("roc_auc", **parameters)
+    score = np.round(model.decision_function(X))
+    assert one_list(name)(model, X, y) == one_list(ours)(model, X, y)
+    assert get_measure(name)(y, score) == get_measure(ours)(y, score)
+    for name_of_scikit_learn in ("accuracy", "neg_log_loss", "precision"):
+        with pytest.raises(ValueError, match="is not the name of a measure"):
+            get_scorer(name_of_scikit_learn)
 
 
 @pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), ("bad", "good"), (3, 7)])
