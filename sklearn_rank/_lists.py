@@ -33,6 +33,7 @@ from ._validation import (
     check_rows,
     check_scores_of_rows,
     distinct_codes,
+    refuse_marks,
     take,
 )
 from ._warn import warn
@@ -393,6 +394,8 @@ class LabelType:
             return check_grades(checked, -np.inf) >= self.rel
         if self.pos_label is not None:
             return check_positive(checked, self.pos_label).astype(np.float64)
+        if self.lowest > -np.inf:  # else any numbers are labels, amounts for example
+            refuse_marks(checked.labels, self.name)
         return check_grades(checked, self.lowest)
 
 

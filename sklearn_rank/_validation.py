@@ -287,6 +287,8 @@ def check_rows(
     drop_queries_of_weight_0: bool = False,
 ) -> CheckedRows:
     """Check that labels, scores, ids and weights match, and drop rows of weight 0."""
+    columns = {name: labels, "y_score": y_score, "qid": qid, "sample_weight": sample_weight}
+    refuse_other_order(**columns, query_weight=query_weight)
     coded = coded_column(labels)
     array = _array(labels, name, (1, 2)) if coded is None else coded.codes
     shape = array.shape
@@ -326,6 +328,29 @@ def check_rows(
     if score is not None:
         _refuse_nan(score, checked.where)
     return checked
+
+
+def refuse_other_order(**columns: Any) -> None:
+    """Raise an error for columns of pandas with the index of another one in another order."""
+    first: Any = None
+    first_index: Any = None
+    for name, values in columns.items():
+        if type(values).__module__.partition(".")[0] != "pandas" or not hasattr(values, "index"):
+            continue
+        index = values.index
+        if first is None:
+            first, first_index = name, index
+        elif (
+            len(index) == len(first_index)
+            and not index.equals(first_index)
+            and index.is_unique
+            and first_index.is_unique
+            and index.isin(first_index).all()
+        ):
+            raise ValueError(
+                f"{name} has the index of {first} in another order, but rows go by position: pass"
+                f" {name}.loc[{first}.index], or {name}.to_numpy() if their positions are right."
+            )
 
 
 def take(values: Any, index: Any) -> Any:
@@ -403,11 +428,10 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
     if row is not None:
         if np.isnan(grade[row]):
             raise ValueError(missing_label(checked.name, checked.where(row)))
-        hint = hint_of_mark([-1, 0, 1]) if grade[row] == -1 else ""
         bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
         raise ValueError(
             f"{checked.name} has the relevance {grade[row]:g} at {checked.where(row)}:"
-            f" relevance must be finite{bound}.{hint}"
+            f" relevance must be finite{bound}."
         )
     return grade
 
@@ -588,6 +612,26 @@ def _usual_positive(labels: AnyArray) -> BoolArray | None:
     return positive if usual else None
 
 
+def codes_of_missing(labels: Any) -> list[float]:
+    """Numbers beside 0 and 1 that may mark labels which are not known, if all others are such.
+
+    These are negative whole numbers, except in -1 and 1, and 9, 99, 999 and 9999.
+    """
+    values = np.asarray(labels)
+    if values.dtype.kind not in "if":
+        return []
+    others = values[(values != 0) & (values != 1) & (values == values)]
+    if not 0 < len(others) < len(values) or not _may_mark(others[0]):
+        return []
+    codes: list[float] = np.unique(others).tolist()
+    usual = codes == [-1] and not (values == 0).any()
+    return [] if usual or not all(map(_may_mark, codes)) else codes
+
+
+def _may_mark(label: float) -> bool:
+    return label in (9, 99, 999, 9999) or (label < 0 and label == round(label))
+
+
 def class_among(classes: AnyArray, pos_label: Any, what: str) -> Any:
     """Find the class that an argument names as the positive one."""
     if np.ndim(pos_label) == 0:
@@ -634,10 +678,11 @@ def _positive_among(
             f"{name} mixes labels of different types: make them all numbers or all strings."
         ) from None
     if len(classes) > 2:
+        refuse_marks(classes, name)
         raise ValueError(
             f"{name} has {len(classes)} classes ({_listed(classes)}), but this measure is for"
             f" two: pass ({name} == c) for one class c against the rest, or ({name} >= c) for"
-            f" grades.{hint_of_mark(classes)}"
+            " grades."
         )
     if pos_label is None:
         if not are_usual_labels(classes):
@@ -662,15 +707,20 @@ KNOWN_IN_PART = (
 )
 
 
-def hint_of_mark(classes: Any) -> str:
-    """Hint for a message on three classes, if one of them may mark rows without a label."""
-    labels = np.asarray(classes).tolist()
-    marks = [label for label in labels if str(label).strip().lower() in ("", "nan", "none")]
-    if labels == [-1, 0, 1]:
-        marks = [-1]
-    if len(labels) != 3 or len(marks) != 1:
-        return ""
-    return f" If {marks[0]!r} marks rows without a label: {KNOWN_IN_PART.removeprefix('so ')}."
+def refuse_marks(labels: Any, name: str) -> None:
+    """Raise an error for values that may mark rows without a label, beside two classes."""
+    values = labels if isinstance(labels, np.ndarray) else np.asarray(labels)
+    marks: list[Any] = codes_of_missing(values)
+    if not marks and values.dtype.kind in "OSU":
+        distinct = {str(label): label for label in values.tolist()}
+        marks = [x for text, x in distinct.items() if text.strip().lower() in ("", "nan", "none")]
+        marks = marks if len(marks) == 1 and len(distinct) == 3 else []
+    if marks:
+        raise ValueError(
+            f"{name} has {_listed(np.array(marks, dtype=object))} beside two classes: if that"
+            f" marks rows without a label, pass NaN there, {KNOWN_IN_PART}; if these are grades,"
+            f" pass them as 0, 1, 2, ..., np.unique({name}, return_inverse=True)[1]."
+        )
 
 
 def hint_of_adaboost(total: float) -> str:
@@ -724,6 +774,7 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
     """Call scikit-learn's function after checks of masks and missing labels."""
     refuse_mask(X, "X")
     if not (y is None or isinstance(y, str)):
+        refuse_other_order(X=X, y=y)
         refuse_missing_labels(y)
     try:
         return validation.validate_data(estimator, X, y, **options)

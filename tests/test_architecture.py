@@ -207,7 +207,11 @@ def test_measures_and_their_inference_need_no_compiler_and_no_plots(tmp_path):
     file.write_text("label,score,other\n" + "1,3,1\n0,2,3\n0,1,2\n1,2,3\n" * 30)
     code = (
         "import sys\n"
-        "sys.modules |= dict.fromkeys(('numba', 'cvxpy', 'matplotlib', 'pandas'))\n"
+        "class Missing:\n"
+        "    def find_spec(name, *_):\n"
+        "        if name in ('numba', 'cvxpy', 'matplotlib', 'pandas'):\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Missing)\n"
         "import warnings, numpy as np; warnings.simplefilter('ignore')\n"
         "from sklearn_rank.inference import compare, metric_interval\n"
         "from sklearn_rank.metrics import get_measure, get_measure_names\n"

@@ -19,6 +19,7 @@ from .._validation import (
     check_level,
     is_number,
     ravelled,
+    refuse_other_order,
 )
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Measure, get_measure
@@ -456,6 +457,8 @@ def compare(
                 else f"{name} is not a mapping, but y_true is one, of the labels of each ranker:"
                 " pass a mapping with the names of scores."
             )
+    if paired:
+        refuse_other_order(**rows, **{f"scores[{name!r}]": x for name, x in scores.items()})
     rows["weights"] = weights
     conditional = not check_weight_meaning(weights, sample_weight)
     if design is not None:

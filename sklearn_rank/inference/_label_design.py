@@ -389,7 +389,11 @@ def random_rows(y_true: Any, design: Any, rng: np.random.Generator) -> IntArray:
 
 
 def array_of_labels(y_true: Any) -> AnyArray:
-    """Labels with their missing values, which arrays of pandas keep beside them."""
+    """Labels with their missing values, which masks and arrays of pandas keep beside them."""
+    if isinstance(y_true, np.ma.MaskedArray):
+        labels = y_true.data.astype(object)
+        labels[np.ma.getmaskarray(y_true)] = None
+        return labels
     return np.asarray(y_true, dtype=None if isinstance(y_true, np.ndarray) else object)
 
 

@@ -6,7 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from .._partitions import any_collection
-from .._validation import check_flag, check_generator, check_level, check_resamples, ravelled
+from .._validation import (
+    check_flag,
+    check_generator,
+    check_level,
+    check_resamples,
+    ravelled,
+    refuse_other_order,
+)
 from ..metrics import Accumulator, get_measure
 from ..metrics._shared import MeasureLike
 from ._evidence import (
@@ -306,6 +313,7 @@ def metric_interval(
     rng, conditional = check_generator(random_state), check_flag("conditional", conditional)
     columns = {"y_true": y_true, "y_score": y_score, "qid": qid, "sample_weight": sample_weight}
     columns |= {"groups": groups, "pos_label": pos_label, "design": design}
+    refuse_other_order(**columns)
     if isinstance(measure, Accumulator):
         for name, column in columns.items():
             if column is not None:

@@ -25,7 +25,7 @@ from .._lists import LabelType, check_lists
 from .._printed import Printed, fixed
 from .._sklearn_compat import rows_at
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import hint_of_mark
+from .._validation import refuse_marks
 from .._warn import warn
 from ..bounds import Bound
 from ..inference import Interval
@@ -309,9 +309,9 @@ def positive_rows(
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     classes = np.unique(y)
     if measure.rel is None and kind != "binary" and len(classes) != 1:
+        refuse_marks(classes, "y")
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}."
-            f"{hint_of_mark(classes)}"
         )
     if classifier and len(classes) == 2:
         pos_label = positive_or_second(type(estimators[0]).__name__, classes, pos_label)

@@ -32,6 +32,7 @@ from .._validation import (
     is_whole,
     ravelled,
     refuse_missing_labels,
+    refuse_other_order,
     shown,
 )
 from ..inference import Comparison, Interval, metric_interval
@@ -168,6 +169,7 @@ def samples_of(
     *ids_of_fit: Any,
 ) -> list[Sample]:
     params, qid, groups = _read_ids(measure, num_samples(X), *ids_of_fit)
+    refuse_other_order(**params | {"X": X, "y": y, "qid": qid, "groups": groups})
     value = params.pop("value", None) if measure.of_amounts else None
     if y is None:
         raise ValueError("This requires y to be passed, but the target y is None.")

@@ -32,7 +32,9 @@ from .._validation import (
     check_positions,
     check_vector,
     hint_of_adaboost,
+    refuse_marks,
     refuse_missing_labels,
+    refuse_other_order,
     validate_data,
 )
 from ..metrics import Measure, get_measure
@@ -786,6 +788,8 @@ class GroupRankerAdapter(QueryRanker):
             booster.ids_argument()
             refuse_unknown_parameters(booster.estimator)
             columns = {"position": position, "init_score": init_score}
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            refuse_other_order(X=X, y=y, qid=qid, **weights, **columns)
             columns = {name: values for name, values in columns.items() if values is not None}
             booster.check_columns(columns, self.row_order, sample_weight)
             data = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}
@@ -869,6 +873,7 @@ class GroupRankerAdapter(QueryRanker):
         check_consistent_length(X, y)
         refuse_missing_labels(y)
         y = column_or_1d(y, warn=True)
+        refuse_marks(y, "y")
         assert_all_finite(y, input_name="y")
         return X, y.astype(np.float64) if y.dtype.kind == "O" else y
 

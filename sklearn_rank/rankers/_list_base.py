@@ -17,7 +17,7 @@ from .._lists import LabelType, Lists, TrainingQueries, check_lists, refuse_sing
 from .._partitions import any_collection
 from .._sklearn_compat import StrOptions
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled, refuse_missing_labels
+from .._validation import ravelled, refuse_marks, refuse_missing_labels
 from .._warn import warn
 from ..exceptions import (
     CalibrationWarning,
@@ -112,6 +112,7 @@ def checked_labels(y: Any) -> AnyArray:
     if y.dtype.kind == "O" and not any(isinstance(label, str) for label in y):
         y = y.astype(np.float64)
     refuse_words(y)
+    refuse_marks(y, "y")
     return y
 
 

@@ -48,8 +48,9 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     are_usual_labels,
     class_among,
-    hint_of_mark,
     ravelled,
+    refuse_marks,
+    refuse_other_order,
 )
 from .._warn import collected, warn, warned_once
 from ..exceptions import (
@@ -404,9 +405,10 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         kind = type_of_target(present, input_name="y", raise_unknown=True)
         if kind != "binary":
             remedy = " Use OneVsRestClassifier(...) of sklearn.multiclass for more classes."
+            refuse_marks(present, "y")
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}."
-                f"{hint_of_mark(np.unique(present)) or remedy}"
+                f"{remedy}"
             )
         classes = np.unique(present)
         if len(classes) < 2:
@@ -419,6 +421,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return TwoClasses.of_rows(classes, positive, y == positive, weight)
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
+        refuse_other_order(X=X, y=y, sample_weight=sample_weight)
         X, y = self._validated(X, y, dtype=self._row_types)
         weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
         return X, y, self._two_classes(y, weight)
@@ -427,6 +430,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         self, X: Any, y: Any, sample_weight: Any, groups: Any, inner: Any = None
     ) -> tuple[Any, AnyArray, TwoClasses, Any, Any]:
         """Rows whose values inner estimators check: of positive weight, as ``cv`` and groups."""
+        refuse_other_order(X=X, y=y, sample_weight=sample_weight, groups=groups)
         check_columns(self, X, y, reset=True)
         X, _ = indexable(X, y)
         y = column_or_1d(y, warn=True)

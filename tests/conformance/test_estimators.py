@@ -444,7 +444,7 @@ def test_frames_with_names(ranker):
         )
         with pytest.raises(ValueError, match="feature names should match"):
             fitted.predict(frame[names[::-1]])
-    by_index = pd.Series(np.array(["a", "b"])[y], index=np.arange(len(y))[::-1])
+    by_index = pd.Series(np.array(["a", "b"])[y], index=np.arange(len(y))[::-1] + 1000)
     fitted = clone(ranker).set_params(pos_label="b").fit(pd.DataFrame(X, columns=names), by_index)
     np.testing.assert_allclose(
         fitted.decision_function(pd.DataFrame(X, columns=names)),

@@ -69,7 +69,7 @@ def test_of_every_measure(name):
         metric_interval(name, y[order], score[order]),
         metric_interval(name, y.tolist(), np.exp(score)),
         metric_interval(name, np.array(["no", "yes"])[y], score, pos_label="yes"),
-        metric_interval(name, pd.Series(y), pd.Series(score, index=order)),
+        metric_interval(name, pd.Series(y), pd.Series(score, index=order + 1000)),
         metric_interval(name, y.astype(float), np.where(score == score.max(), np.inf, score)),
     ]
     for other in same:

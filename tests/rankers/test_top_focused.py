@@ -314,7 +314,7 @@ def test_frames_with_words_go_through_a_pipeline():
     X, y = data()
     frame = pd.DataFrame({"number": X[:, 0], "word": np.where(X[:, 1] > 0, "high", "low")})
     columns = make_column_transformer((OneHotEncoder(), ["word"]), remainder="passthrough")
-    labels = pd.Series(np.array(["no", "yes"])[y], index=np.arange(80)[::-1])
+    labels = pd.Series(np.array(["no", "yes"])[y], index=np.arange(80)[::-1] + 1000)
     weight = np.r_[np.zeros(5), np.ones(75)]
     ranker = TopFocusedRanker(
         make_pipeline(columns, BASE), pos_label="yes", combine="choose", cv=3

@@ -1,0 +1,95 @@
+"""Inputs of two readings are refused at every door, with the line that mends them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from lightgbm import LGBMRanker
+
+from sklearn_rank import (
+    AccuracyAtTopRanker,
+    GroupRankerAdapter,
+    OrderPreservingRanker,
+    RankEnsemble,
+    RankEnsembleClassifier,
+    TopPushRanker,
+)
+from sklearn_rank.inference import LabelDesign, compare, metric_interval, recall_certificate
+from sklearn_rank.metrics import average_precision_score, get_scorer, ndcg_score, roc_auc_score
+
+N = 60
+RNG = np.random.default_rng(0)
+Y = (np.arange(N) % 3 == 0).astype(float)
+S = Y + RNG.normal(size=N)
+X = np.c_[S, RNG.normal(size=(N, 2))]
+QID = np.arange(N) // 6
+
+# Each takes X, labels, scores, ids.
+DOORS = {
+    "auc": lambda X, y, s, qid: roc_auc_score(y, s),
+    "ap": lambda X, y, s, qid: average_precision_score(y, s, qid=qid),
+    "ndcg": lambda X, y, s, qid: ndcg_score(y, s, qid=qid),
+    "metric_interval": lambda X, y, s, qid: metric_interval("auc", y, s),
+    "compare": lambda X, y, s, qid: compare("auc", y, {"a": s, "b": s}),
+    "compare of queries": lambda X, y, s, qid: compare("ndcg", y, {"a": s, "b": s}, qid=qid),
+    "scorer": lambda X, y, s, qid: get_scorer("auc")(TopPushRanker().fit(X, Y), X, y),
+    **{
+        name: lambda X, y, s, qid, ranker=ranker: ranker.fit(X, y)
+        for name, ranker in {
+            "AccuracyAtTopRanker": AccuracyAtTopRanker(),
+            "TopPushRanker": TopPushRanker(),
+            "RankEnsembleClassifier": RankEnsembleClassifier(),
+        }.items()
+    },
+    **{
+        name: lambda X, y, s, qid, ranker=ranker: ranker.fit(X, y, qid=qid)
+        for name, ranker in {
+            "OrderPreservingRanker": OrderPreservingRanker(),
+            "pairs": OrderPreservingRanker("comparison_hinge"),
+            "GroupRankerAdapter": GroupRankerAdapter(LGBMRanker(verbose=-1)),
+            "RankEnsemble": RankEnsemble(),
+        }.items()
+    },
+}
+
+
+@pytest.mark.parametrize("codes", [[-1], [9], [99], [-999], [-1, -2]])
+@pytest.mark.parametrize("name", DOORS)
+def test_numbers_that_may_mark_missing_labels_are_refused(name, codes):
+    y = Y.copy()
+    y[1::5] = np.resize(codes, len(y[1::5]))
+    with pytest.raises(ValueError, match=r"beside two classes: if that marks|fitted on \[0"):
+        DOORS[name](X, y, S, QID)
+
+
+OTHERS = [
+    *((name, "s") for name in ("auc", "ap", "ndcg", "metric_interval", "compare")),
+    *((name, "qid") for name in ("ap", "ndcg", "compare of queries")),
+    *((name, "y") for name in ("scorer", "AccuracyAtTopRanker", "RankEnsembleClassifier")),
+    *((name, "qid") for name in ("OrderPreservingRanker", "GroupRankerAdapter", "RankEnsemble")),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "other"), OTHERS)
+def test_columns_of_pandas_in_another_order_are_refused(name, other):
+    data = {"X": pd.DataFrame(X), "y": pd.Series(Y), "s": pd.Series(S), "qid": pd.Series(QID)}
+    data[other] = data[other].sample(frac=1, random_state=0)
+    with pytest.raises(ValueError, match=r"index of \S+ in another order.*\.loc\["):
+        DOORS[name](**data)
+    DOORS[name](**data | {other: data[other].to_numpy()})
+    data[other].index = 100 + data[other].index  # another index says nothing of the order
+    DOORS[name](**data)
+
+
+def test_masked_labels_are_missing_where_labels_may_be_missing():
+    y = np.ma.masked_array(Y.astype(int), mask=np.arange(N) % 2 == 1)
+    plain = np.where(np.arange(N) % 2 == 1, np.nan, Y)
+    for labels in (y, y.astype(bool), y.astype(object)):
+        found = metric_interval("auc", labels, S, design="all")
+        assert found == metric_interval("auc", plain, S, design="all")
+    design = LabelDesign(strata=np.zeros(N))
+    np.testing.assert_array_equal(design.sample_weight(y), design.sample_weight(plain))
+    certificate = recall_certificate(y, design="all", recall=0.9)
+    assert certificate == recall_certificate(plain, design="all", recall=0.9)
+    with pytest.raises(ValueError, match="masked values"):
+        metric_interval("auc", y, S)
