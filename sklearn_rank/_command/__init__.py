@@ -25,6 +25,9 @@ inf = float("inf")
 def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> int:
     """Run the program."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # names that the console cannot show
     parser = make_parser("python -m sklearn_rank" if as_module else "sklearn-rank")
     general = ("-h", "--help", "--version")
     if as_module and (
@@ -40,7 +43,6 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
         warnings.simplefilter("always")
         try:
             code = _run(options)
-            sys.stdout.flush()
         except CommandError as error:
             sys.stderr.write(f"{title}: error: {error}\n")
             code = 2
@@ -59,7 +61,19 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
     return code
 
 
+def _refuse_to_overwrite(options: Namespace) -> None:
+    """Raise an error if the output would replace a file of the input."""
+    given = vars(options)
+    inputs = [given.get("file"), given.get("qrels"), *(given.get("run") or ())]
+    for name in ("output", "plot"):
+        for path in filter(None, inputs):
+            with suppress(OSError):
+                if given.get(name) and os.path.samefile(given[name], path):
+                    raise CommandError(f"--{name} {path} is the input: give another name")
+
+
 def _run(options: Namespace) -> int:
+    _refuse_to_overwrite(options)
     # Each subcommand is imported when it runs, so that the help starts at once.
     if options.command == "demo":
         from ._demo import run_demo
@@ -85,34 +99,32 @@ def _run(options: Namespace) -> int:
 
 
 def make_parser(prog: str) -> ArgumentParser:
+    style: dict[str, Any] = {"formatter_class": RawDescriptionHelpFormatter}
     parser = ArgumentParser(
         prog=prog,
         description="Score rankings, compare rankers, and know how far to trust the numbers.",
         epilog=f"Documentation: {DOCS}",
-        formatter_class=RawDescriptionHelpFormatter,
+        **style,
     )
     parser.add_argument("--version", action="version", version=f"sklearn-rank {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
 
-    def add(name: str, usage: str, summary: str, examples: str = "") -> ArgumentParser:
+    def make(name: str, usage: str, summary: str, examples: str = "") -> ArgumentParser:
         return commands.add_parser(
             name,
             help=summary[0].lower() + summary[1:].rstrip("."),
             description=summary,
             epilog=dedent(examples).format(prog=prog),
             usage=f"{prog} {name} {usage}",
-            formatter_class=RawDescriptionHelpFormatter,
+            **style,
         )
 
-    def add_measured(name: str, summary: str, examples: str) -> tuple[ArgumentParser, Any]:
-        runs = f"{prog} {name} --run RUN [RUN ...] --qrels QRELS [options]"
-        command = add(name, f"FILE [options]\n       {runs}", summary, examples)
-        _add_table(command)
-        _add_runs(command)
-        return command, _add_measures(command)
-
-    summary = "Measure the rankings of a file, with intervals."
-    examples = """\
+    runs = "--run RUN [RUN ...] --qrels QRELS [options]"
+    evaluate = make(
+        "evaluate",
+        f"FILE [options]\n       {prog} evaluate {runs}",
+        "Measure the rankings of a file, with intervals.",
+        """\
         examples:
           {prog} evaluate predictions.csv --label clicked --score new old
           {prog} evaluate ranked.csv --label grade --score new --qid query \\
@@ -121,32 +133,25 @@ def make_parser(prog: str) -> ArgumentParser:
               --measure ndcg@10 ap
 
         The file has one row for each item and the names of its columns in the first
-        line. Higher scores are nearer to the top. Files .gz and .bz2 are decompressed.
+        line. Higher scores are nearer to the top. Files .gz, .bz2, .lz4 and .zst are
+        decompressed.
 
         Without --measure the measures are
           one list, two classes   auc ap precision@top0.1
           one list, grades        spearman tau_b
           queries, two classes    ndcg@10 ap rr
           queries, grades         ndcg@10 ndcg
-          runs                    ndcg@10 ap rr"""
-    evaluate, measures = add_measured("evaluate", summary, examples)
-    measures.add_argument(
-        "--method",
-        default="auto",
-        help="how intervals are made: auto; t, bootstrap or bca for queries; for one list a"
-        " method of the measure (default auto)",
+          runs                    ndcg@10 ap rr""",
     )
-    measures.add_argument(
-        "--resamples",
-        type=_number(int, "a whole number from 99 on", lambda value: value >= 99),
-        default=10_000,
-        metavar="N",
-        help="bootstrap samples (default 10000)",
-    )
-    _add_level_and_output(evaluate, measures)
-
-    summary = "Test whether one ranker is better than another."
-    examples = """\
+    add = _add_measured(evaluate)
+    add("--method", default="auto", help="t, bootstrap or bca for queries, or one of the measure")
+    draws = _number(int, "a whole number from 99 on", lambda value: value >= 99)
+    add("--resamples", metavar="N", type=draws, default=10_000, help="bootstrap samples (10000)")
+    compare = make(
+        "compare",
+        f"FILE [options]\n       {prog} compare {runs}",
+        "Test whether one ranker is better than another.",
+        """\
         examples:
           {prog} compare predictions.csv --label clicked --score new old
           {prog} compare predictions.csv --label clicked --score new old \\
@@ -157,30 +162,19 @@ def make_parser(prog: str) -> ArgumentParser:
         Each difference has an interval and a p-value, both adjusted for the number of
         comparisons. Without --baseline all pairs are compared. Without --measure it is
         auc for one list of two classes, spearman for one list of grades, and ndcg@10
-        for queries and runs."""
-    compare, measures = add_measured("compare", summary, examples)
-    measures.add_argument(
-        "--baseline", metavar="NAME", help="the score or run that each other one is compared with"
+        for queries and runs.""",
     )
-    measures.add_argument(
-        "--margin",
-        type=_number(float, "a number above 0", lambda value: 0 < value < inf),
-        help="largest difference that does not matter, in units of the measure",
-    )
-    measures.add_argument(
-        "--alternative",
-        choices=("two-sided", "less", "greater", "non-inferior", "equivalent"),
-        help="what is to be shown (default two-sided, with --margin non-inferior)",
-    )
-    measures.add_argument(
-        "--method",
-        choices=("auto", "randomization", "t", "wilcoxon", "swap"),
-        default="auto",
-        help="test: auto; randomization, t or wilcoxon for queries; swap for one list",
-    )
-    _add_level_and_output(compare, measures)
-
-    doctor = add(
+    add = _add_measured(compare)
+    add("--baseline", metavar="NAME", help="score or run that each other one is compared with")
+    above = _number(float, "a number above 0", lambda value: 0 < value < inf)
+    add("--margin", type=above, help="largest difference that does not matter")
+    alternatives = ("two-sided", "less", "greater", "non-inferior", "equivalent")
+    text = "what is to be shown (two-sided; with --margin non-inferior)"
+    add("--alternative", choices=alternatives, help=text)
+    methods = ("auto", "randomization", "t", "wilcoxon", "swap")
+    text = "test: randomization, t or wilcoxon for queries; swap for one list"
+    add("--method", choices=methods, default="auto", help=text)
+    doctor = make(
         "doctor",
         "FILE [options]",
         "Say what is in a file, what can be computed, and by which command.",
@@ -197,189 +191,95 @@ def make_parser(prog: str) -> ArgumentParser:
     )
     doctor.set_defaults(prog=prog)
     _add_table(doctor)
-    output = doctor.add_argument_group("output")
-    output.add_argument("--format", choices=("text", "json"), default="text")
-    _add_output(output)
-
-    demo = add(
+    _add_output(doctor, "text", "json")
+    demo = make(
         "demo", "[options]", "Compare models by the first 200 patients of a bundled data set."
     )
     demo.set_defaults(prog=prog)
-    demo.add_argument(
-        "--seed",
-        type=_number(int, "a whole number from 0 to 4294967295", lambda value: 0 <= value < 2**32),
-        default=0,
-        help="seed of the held-out half (default 0)",
-    )
-    demo.add_argument(
-        "--picture",
-        default="sklearn_rank_top_of_the_list.png",
-        metavar="FILE",
-        help="where to save it (default %(default)s)",
-    )
+    seeds = _number(int, "a whole number from 0 to 4294967295", lambda value: 0 <= value < 2**32)
+    demo.add_argument("--seed", type=seeds, default=0, help="seed of the held-out half (0)")
+    picture = "sklearn_rank_top_of_the_list.png"
+    demo.add_argument("--picture", default=picture, help=f"where to save it ({picture})")
     return parser
 
 
 def _add_table(parser: ArgumentParser) -> None:
-    table = parser.add_argument_group("input: a table")
-    table.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help="CSV, TSV or Parquet file; - is CSV from standard input",
+    add = parser.add_argument_group("input: a table").add_argument
+    column: dict[str, Any] = {"metavar": "COLUMN"}
+    several: dict[str, Any] = {"nargs": "+", "action": "extend"}
+    add(
+        "file", nargs="?", metavar="FILE", help="CSV, TSV or Parquet; - is CSV from standard input"
     )
-    table.add_argument(
-        "--label",
-        metavar="COLUMN",
-        help=f"labels or grades (default: the column {', '.join(LABELS[:-1])} or {LABELS[-1]})",
-    )
-    table.add_argument(
-        "--score",
-        metavar="COLUMN",
-        nargs="+",
-        action="extend",
-        help="scores (default: the columns score and y_score, and those that begin with score_)",
-    )
-    table.add_argument(
-        "--qid",
-        metavar="COLUMN",
-        help="query of each row (default: the column qid, if there is one)",
-    )
-    table.add_argument(
-        "--one-list", action="store_true", help="all rows are one list, even with a column qid"
-    )
-    table.add_argument(
-        "--groups",
-        metavar="COLUMN",
-        help="group of each row, such as its user; rows of one group may depend on each other",
-    )
-    table.add_argument(
-        "--pos-label",
-        metavar="LABEL",
-        help="the positive class (default 1 of 0 and 1, or -1 and 1)",
-    )
-    table.add_argument(
-        "--delimiter", metavar="CHAR", help="separator (default: a comma, in .tsv files a tab)"
-    )
-    part = parser.add_argument_group(
+    add("--label", **column, help=f"labels or grades ({', '.join(LABELS[:-1])} or {LABELS[-1]})")
+    add("--score", **column, **several, help="scores (score, y_score, score_...)")
+    add("--qid", **column, help="query of each row (qid, if there is such a column)")
+    add("--one-list", action="store_true", help="all rows are one list, even with a column qid")
+    add("--groups", **column, help="user of each row; rows of one may depend on each other")
+    add("--pos-label", metavar="LABEL", help="the positive class (1 of 0 and 1, or -1 and 1)")
+    text = "the negative classes, where more than one value is left"
+    add("--neg-label", metavar="LABEL", **several, help=text)
+    text = "marks of missing cells besides empty ones, NA, N/A, NULL, None, NaN, \\N, ? and ."
+    add("--missing", metavar="TEXT", **several, help=text)
+    add("--delimiter", metavar="CHAR", help="separator (a comma; in .tsv files a tab)")
+    add = parser.add_argument_group(
         "labels known in part",
-        "Labels in empty cells are not known. The limits are for the list with all\n"
-        "labels. One of the first four options says which rows have labels:",
-    )
-    part.add_argument(
-        "--review-top",
-        metavar="K",
-        type=_number(int, "a whole number from 1 on", lambda value: value >= 1),
-        help="the first K by the scores of --champion, and random ones of the others, or none",
-    )
-    part.add_argument(
-        "--strata", metavar="COLUMN", help="those of each stratum are a random sample of its rows"
-    )
-    part.add_argument(
-        "--inclusion-probability",
-        metavar="COLUMN",
-        help="each row had this probability to be labelled",
-    )
-    part.add_argument(
-        "--random-labels", action="store_true", help="they are a random sample of all rows"
-    )
-    part.add_argument("--champion", metavar="COLUMN", help="scores that --review-top goes by")
-    part.add_argument(
-        "--audit",
-        metavar="N",
-        type=_number(int, "a whole number from 0 on", lambda value: value >= 0),
-        help="how many random ones --review-top has below the first K, as a check",
-    )
-    part.add_argument(
-        "--most-below",
-        metavar="FACTOR",
-        type=_number(float, "a number from 0 on", lambda value: 0 <= value < inf),
-        help="where none of the others has a label: how frequent positives are there at most,"
-        " relative to the last reviewed rows (default: no limit)",
-    )
-    part.add_argument(
-        "--proxy", metavar="COLUMN", help="predicted probabilities of the missing labels"
-    )
+        "Missing labels are not known. The limits are for the list with all labels. One\n"
+        "of the first four options says which rows have labels:",
+    ).add_argument
+    first = _number(int, "a whole number from 1 on", lambda value: value >= 1)
+    text = "the first K by the scores of --champion, and random ones of the others, or none"
+    add("--review-top", metavar="K", type=first, help=text)
+    add("--strata", **column, help="those of a stratum are a random sample of its rows")
+    add("--inclusion-probability", **column, help="probability of each row to be labelled")
+    add("--random-labels", action="store_true", help="they are a random sample of all rows")
+    add("--champion", **column, help="scores that --review-top goes by")
+    drawn = _number(int, "a whole number from 0 on", lambda value: value >= 0)
+    add("--audit", metavar="N", type=drawn, help="number of random ones below the first K")
+    most = _number(float, "a number from 0 on", lambda value: 0 <= value < inf)
+    text = "with no label below: how frequent positives are there at most, relative to the cut"
+    add("--most-below", metavar="FACTOR", type=most, help=text)
+    add("--proxy", **column, help="predicted probabilities of the missing labels")
 
 
-def _add_runs(parser: ArgumentParser) -> None:
-    runs = parser.add_argument_group("input: files of TREC")
-    runs.add_argument(
-        "--run",
-        metavar="FILE",
-        nargs="+",
-        action="extend",
-        help="runs: query Q0 document rank score tag",
+def _add_measured(parser: ArgumentParser) -> Callable[..., Any]:
+    """Add what evaluate and compare share; the function that adds more measures' options."""
+    _add_table(parser)
+    several: dict[str, Any] = {"nargs": "+", "action": "extend"}
+    add = parser.add_argument_group("input: files of TREC").add_argument
+    add("--run", metavar="FILE", **several, help="runs: query Q0 document rank score tag")
+    add("--qrels", metavar="FILE", help="judgments: query iteration document relevance")
+    text = "judged queries that a run lacks count 0, as with trec_eval -c"
+    add("--complete", action="store_true", help=text)
+    _add_output(parser, "text", "csv", "json").add_argument(
+        "--plot", metavar="FILE", help="draw the intervals, in the format of the end of the name"
     )
-    runs.add_argument(
-        "--qrels", metavar="FILE", help="judgments: query iteration document relevance"
-    )
-    runs.add_argument(
-        "--complete",
-        action="store_true",
-        help="judged queries that a run lacks count 0, as with trec_eval -c",
-    )
-
-
-def _add_measures(parser: ArgumentParser) -> Any:
-    group = parser.add_argument_group("measures")
-    group.add_argument(
-        "--measure",
-        metavar="NAME",
-        nargs="+",
-        action="extend",
-        help="such as auc, ap, ndcg@10, precision@top0.05, 'ap(rel>=2)'",
-    )
-    group.add_argument("--list-measures", action="store_true", help="print all names and stop")
+    add = parser.add_argument_group("measures").add_argument
+    text = "such as auc, ap, ndcg@10, precision@top0.05, 'ap(rel>=2)'"
+    add("--measure", metavar="NAME", **several, help=text)
+    add("--list-measures", action="store_true", help="print all names and stop")
     systems = "trec_eval", "catboost", "gdeval", "letor", "lightgbm", "ranx", "sklearn", "xgboost"
-    group.add_argument(
-        "--convention",
-        choices=("none", *systems),
-        metavar="SYSTEM",
-        help=f"compute measures as this system does: {', '.join(systems)}; default none,"
-        " for runs trec_eval",
-    )
+    text = f"as this system does: {', '.join(systems)} (none; for runs trec_eval)"
+    add("--convention", choices=("none", *systems), metavar="SYSTEM", help=text)
+    level = _number(float, "a number between 0 and 1", lambda value: 0 < value < 1)
+    add("--level", type=level, default=0.95, help="level of the intervals (0.95)")
+    add("--seed", type=int, default=0, help="seed of methods that draw (0)")
+    return add
+
+
+def _add_output(parser: ArgumentParser, *formats: str) -> Any:
+    group = parser.add_argument_group("output")
+    group.add_argument("--format", choices=formats, default="text")
+    group.add_argument("--output", "-o", metavar="FILE", help="where to write (standard output)")
     return group
 
 
-def _add_level_and_output(parser: ArgumentParser, measures: Any) -> None:
-    measures.add_argument(
-        "--level",
-        type=_number(float, "a number between 0 and 1", lambda value: 0 < value < 1),
-        default=0.95,
-        help="level of the intervals (default 0.95)",
-    )
-    measures.add_argument(
-        "--seed", type=int, default=0, help="seed of methods that draw (default 0)"
-    )
-    output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=("text", "csv", "json"), default="text")
-    _add_output(output)
-    output.add_argument(
-        "--plot",
-        metavar="FILE",
-        help="draw the intervals; the end of the name, such as .png or .svg, is the format",
-    )
-
-
-def _add_output(group: Any) -> None:
-    group.add_argument(
-        "--output", "-o", metavar="FILE", help="where to write (default: standard output)"
-    )
-
-
-def _number(
-    kind: type[int] | type[float], what: str, fits: Callable[[float], bool]
-) -> Callable[[str], float]:
+def _number(kind: type[int] | type[float], what: str, fits: Callable[..., bool]) -> Any:
     """Make the type of an argument that is a number of some range."""
 
     def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = None
-        if value is None or not fits(value):
-            raise ArgumentTypeError(f"{text!r} is not {what}")
-        return value
+        with suppress(ValueError):
+            if fits(value := kind(text)):
+                return value
+        raise ArgumentTypeError(f"{text!r} is not {what}")
 
     return read

@@ -9,11 +9,10 @@ from argparse import ArgumentParser, Namespace
 from math import isnan
 
 from .._printed import fixed
-from ..inference import sample_size
 from ._evaluate import Result, compare_rankings, evaluate, notes_of
-from ._examined import Examined, rows
-from ._input import is_usual_score, read_rankings
+from ._examined import Examined, option, rows
 from ._output import LABELS, CommandError, as_json, listed, sentences, write
+from ._rankings import is_usual_score, read_rankings
 
 
 def run_doctor(options: Namespace, parser: ArgumentParser) -> int:
@@ -35,7 +34,7 @@ class Doctor:
 
     def __init__(self, options: Namespace, parser: ArgumentParser) -> None:
         self.options, self.parser = options, parser
-        self.table = Examined(options, parser)
+        self.table = Examined(options)
         self.blocked = self.table.blocked
         self.can: list[str] = []
         self.commands: list[str] = []
@@ -48,16 +47,13 @@ class Doctor:
         arguments = [path if not path.startswith("-") else os.path.join(".", path)]
         if table.delimiter is not None:
             mark = "tab" if table.delimiter == "\t" else table.delimiter
-            arguments.append(table.option("delimiter", mark))
+            arguments.append(option("delimiter", mark))
         if [name for name in table.header if name in LABELS] != [label]:
-            arguments.append(table.option("label", label))
+            arguments.append(option("label", label))
         if list(filter(is_usual_score, table.header)) != names:
-            arguments += [table.option("score", name) for name in names]
+            arguments += [option("score", name) for name in names]
         arguments += table.arguments
-        groups = [table.option("groups", table.groups.name)] if table.groups else []
-        if "" in arguments:
-            self.blocked.append("A name or a class cannot be passed as an option: rename it.")
-            return
+        groups = [option("groups", table.groups.name)] if table.groups else []
         try:
             results = self._evaluate([*arguments, *groups])
             if groups and not any(result.method for result in results):
@@ -133,27 +129,7 @@ class Doctor:
             self.table.say("score", f"{name}: {limits}, is {text}.")
         elif result.low <= chance <= result.high:
             text = f"holds {chance:g}: the rows do not show that it orders better than chance"
-            self.table.say(
-                "score", f"{name}: {limits}, {text}{self._planned(name, result.value)}."
-            )
-
-    def _planned(self, name: str, value: float) -> str:
-        """How many rows would show that the order is better than a random one."""
-        if not (self.rankings.is_one_list and self.rankings.are_classes):
-            return ""
-        sample = self.rankings.sample(self.rankings.measure("auc"), (name,))
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                pilot = (sample.y_true, sample.scores[name])
-                plan = sample_size(
-                    "auc", expected=value, width=2 * value - 1, pilot=pilot, groups=sample.groups
-                )
-        except ValueError:
-            return ""
-        size = str(plan).partition("\n")[0]
-        distance = fixed(value - 0.5)
-        return f"; if auc is {fixed(value)}, an interval of ±{distance} takes {size} (sample_size)"
+            self.table.say("score", f"{name}: {limits}, {text}.")
 
     def _sections(self) -> dict[str, list[str]]:
         sections = {

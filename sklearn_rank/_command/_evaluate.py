@@ -13,9 +13,7 @@ from .._optional import import_optional
 from .._printed import fixed
 from ..inference import Comparison, Interval, compare, metric_interval
 from ..metrics import Measure
-from ._input import MeasureInput, Rankings, our_name, read_rankings
 from ._output import (
-    WIDTH,
     CommandError,
     aligned,
     as_csv,
@@ -25,6 +23,7 @@ from ._output import (
     sentences,
     write,
 )
+from ._rankings import MeasureInput, Rankings, read_rankings
 
 
 class Result(NamedTuple):
@@ -48,7 +47,7 @@ def run_evaluate(options: Namespace) -> None:
     rankings = read_rankings(options)
     notes: list[str] = []
     results: list[Result] = []
-    for title in dict.fromkeys(map(our_name, options.measure or rankings.usual_measures)):
+    for title in dict.fromkeys(options.measure or rankings.usual_measures):
         measure = rankings.measure(title)
         row = [evaluate(rankings, name, title, measure, options) for name in rankings.names]
         notes += notes_of(row, measure)
@@ -68,7 +67,7 @@ def run_evaluate(options: Namespace) -> None:
         rows = [("score", "measure", "value", f"{100 * options.level:g} % interval", "method")]
         for result in results:
             value = "-" if isnan(result.value) else fixed(result.value)
-            limits = _limits(result.low, result.high) or "-"
+            limits = f"[{fixed(result.low)}, {fixed(result.high)}]" if result.method else "-"
             rows.append((result.score, result.measure, value, limits, result.method))
         text = f"{rankings.heading}\n\n{aligned(rows, left=(0, 1, 4))}{sentences(notes)}"
     write(text, options.output)
@@ -131,8 +130,7 @@ def evaluate(
         alone = measure.per_query and rankings.is_one_list and sample.groups is None
         why = _why(error, alone and options.method == "auto")
         return Result(name, title, value, **counts, note=f"no interval: {why}")
-    names = ("low", "high", "level", "method", "target", "standard_error")
-    fields = {field: getattr(interval, field) for field in names}
+    fields = {key: x for key, x in interval.to_dict().items() if key in Result._fields}
     return Result(name, title, interval.estimate, **fields, **counts)
 
 
@@ -148,10 +146,6 @@ def _shared_options(sample: MeasureInput, options: Namespace) -> dict[str, Any]:
     }
 
 
-def _limits(low: float, high: float, *, sign: bool = False) -> str:
-    return "" if isnan(low) else f"[{fixed(low, sign=sign)}, {fixed(high, sign=sign)}]"
-
-
 def _why(error: ValueError, is_single_query: bool) -> str:
     if is_single_query:
         return "one list is a single query and shows no spread; --qid names the queries"
@@ -159,11 +153,13 @@ def _why(error: ValueError, is_single_query: bool) -> str:
 
 
 def reason(error: ValueError) -> str:
-    """Shorten a message of the library to what is wrong, without what to pass in Python."""
-    text = str(error).replace("y_true", "the column of labels")
-    ends = [text.find(mark) for mark in (": pass", "; pass", ": leave")]
-    text = text[: min([end for end in ends if end >= 0], default=len(text))].rstrip(".")
-    return sub(r"\bmethod='(\w+)'", r"--method \1", text)
+    """Say what is wrong in words of the command: a message of the library without its remedy."""
+    text = str(error).replace("y_true", "the column of labels").replace("pos_label", "--pos-label")
+    for mark in (": pass", "; pass", ": leave", ": either"):
+        text = text.partition(mark)[0]
+    if text.endswith("for two"):
+        text += ": pass --pos-label and --neg-label, or relevant grades, as in 'auc(rel>=2)'"
+    return sub(r"\bmethod='(\w+)'", r"--method \1", text.rstrip("."))
 
 
 def undefined_note(title: str, measure: Measure, n_undefined: int, n_queries: int) -> str:
@@ -199,7 +195,7 @@ def run_compare(options: Namespace) -> None:
         )
     comparisons: dict[str, Comparison] = {}
     notes: list[str] = []
-    for title in dict.fromkeys(map(our_name, options.measure or rankings.usual_measures[:1])):
+    for title in dict.fromkeys(options.measure or rankings.usual_measures[:1]):
         comparison, found = compare_rankings(rankings, title, options)
         notes += found
         if comparison is not None:
@@ -222,7 +218,7 @@ def run_compare(options: Namespace) -> None:
         head = {"command": "compare", "input": rankings.described}
         text = as_json({**head, "comparisons": made, "notes": notes})
     else:
-        blocks = "\n".join(map(_text, comparisons.values()))
+        blocks = "\n".join(f"{comparison}\n" for comparison in comparisons.values())
         text = f"{rankings.heading}\n\n{blocks}{sentences(notes)}"
     write(text, options.output)
 
@@ -282,27 +278,3 @@ def _contrasts(comparison: Comparison) -> list[dict[str, Any]]:
         "conclusion": comparison.conclusions,
     }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _text(comparison: Comparison) -> str:
-    """The comparison as it prints in Python, with all contrasts and within the width."""
-    head = str(comparison).split("\n\n")[0].split("\n")
-    values = [("score", "value", "standard error")]
-    for name, value, error in zip(
-        comparison.names, comparison.values, comparison.standard_errors, strict=True
-    ):
-        values.append((name, fixed(value), "" if isnan(error) else fixed(error)))
-    limits = f"{100 * comparison.interval_level:.4g} % interval"
-    rows = [("contrast", "difference", limits, "p", "conclusion")]
-    # With a margin conclusions are too long for the table.
-    below = comparison.margin is not None
-    for row in _contrasts(comparison):
-        limits = _limits(row["low"], row["high"], sign=True)
-        numbers = (fixed(row["difference"], sign=True), limits, f"{row['p_value']:.3g}")
-        rows.append((row["contrast"], *numbers, "" if below else row["conclusion"]))
-    title = "".join(fill(line, WIDTH) + "\n" for line in head)
-    text = f"{title}\n{aligned(values)}\n{aligned(rows, left=(0, 4))}"
-    if not below:
-        return text
-    pairs = zip(comparison.contrasts, comparison.conclusions, strict=True)
-    return text + sentences([f"{contrast}: {conclusion}." for contrast, conclusion in pairs])

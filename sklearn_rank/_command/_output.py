@@ -75,14 +75,19 @@ def as_json(result: dict[str, Any]) -> str:
 
 
 def write(text: str, path: str | None) -> None:
-    if path in (None, "-"):
-        sys.stdout.write(text)
-        return
+    """Write all of the output, or raise an error that says why not."""
     try:
-        with open(str(path), "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-    except OSError as error:
-        raise CommandError(f"--output {path}: {error.strerror or error}") from error
+        if path in (None, "-"):
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
+            with open(str(path), "w", encoding="utf-8", newline="") as stream:
+                stream.write(text)
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError, AttributeError) as error:  # closed, or None without a console
+        where = "standard output" if path in (None, "-") else f"--output {path}"
+        raise CommandError(f"{where}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _finite(value: Any) -> Any:

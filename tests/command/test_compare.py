@@ -86,7 +86,8 @@ def test_many_scores(results, files):
     write_csv(files / "many.csv", data)
     out = results("compare", "many.csv", "--label", LABEL)
     assert out.count("  score_") == 0
-    assert out.count(" - score_") == 45
+    assert out.count(" - score_") == 40
+    assert "and 5 contrasts more" in out
     out = results("compare", "many.csv", "--label", LABEL, "--baseline", "score_3")
     assert out.count(" - score_3") == 9
 
@@ -105,18 +106,13 @@ def test_csv_has_a_row_for_each_measure_and_contrast(results):
 
 def test_text_is_that_of_python_and_fits(results):
     out = results(*ONE_LIST)
-    expected = str(in_python("auc", one_list(), LABEL)).replace("ranker", "score ", 1)
-    assert [line.split() for line in expected.splitlines()] == [
-        line.split() for line in out.splitlines()[2:]
-    ]
+    assert out.partition("\n\n")[2] == f"{in_python('auc', one_list(), LABEL)}\n"
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_a_margin_puts_the_conclusions_below(results):
+def test_a_margin_is_that_of_python(results):
     out = results(*ONE_LIST, "--margin", "0.2")
-    expected = in_python("auc", one_list(), LABEL, margin=0.2)
-    assert f"{NEW} - {OLD}: {expected.conclusions[0]}.\n" in out
-    assert max(map(len, out.splitlines())) <= 80
+    assert str(in_python("auc", one_list(), LABEL, margin=0.2)) in out
 
 
 def test_runs_are_compared_on_the_queries_that_they_share(results, files):

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from sklearn_rank._command import main
-from sklearn_rank.inference import sample_size
-from sklearn_rank.metrics import roc_auc_score
 from tests.command.files import LABEL, NEW, OLD, QRELS, RUN, write_csv
 
 RNG = np.random.default_rng(0)
@@ -93,11 +91,12 @@ TRAPS = {
     ),
     "three words": (
         names(label=np.array(["a", "b", "c"])[GRADE], score=G),
-        ["is taken as the positive class; --pos-label", f"{REVERSED}, or the positive class"],
+        ["holds words ('a', 'b', 'c'): name the positive class"],
+        ["is taken as"],
     ),
     "words and numbers": (
-        names(label=np.where(RANDOM, "?", Y.astype(str)), score=S),
-        ["'?' looks like a mark of missing labels", "is '?', not a number"],
+        names(label=np.where(RANDOM, "in review", Y.astype(str)), score=S),
+        ["holds numbers and 'in review' (95 rows): if that marks missing labels, pass --missing"],
         ["positive class"],
     ),
     "labels 1 and 2": (names(label=Y + 1, score=S), ["--pos-label=2"], [REVERSED]),
@@ -138,7 +137,7 @@ TRAPS = {
     ),
     "no label at all": (
         names(label=np.full(N, ""), score=S),
-        ["label: no value.", "column 'label' is empty, as all others"],
+        ["label: no value.", "column 'label' is missing, as all others are"],
         [REVIEW, RANDOM_ROWS],
     ),
     "constant score": (
@@ -152,7 +151,7 @@ TRAPS = {
     ),
     "nan in a score": (
         names(label=Y, score_a=S, score_b=np.where(RANDOM, np.nan, T)),
-        ["score_b: ", "have no number; line ", "is NaN: remove the row", "--score=score_a"],
+        ["t.csv, row 1: column 'score_b' is missing: remove the row", "--score=score_a"],
         ["--score=score_b", "comparison"],
     ),
     "infinite": (names(label=Y, score=np.where(S > 2, np.inf, S)), ["rows infinite"], [REVERSED]),
@@ -205,22 +204,9 @@ TRAPS = {
         ["'query_id' looks like the ids of the queries", "--qid=query_id"],
         ["'query_id' looks like ids of groups"],
     ),
-    "ids written in two ways": (
-        names(
-            label=Y,
-            qid=np.where(RANDOM, QUERIES.astype(str), (QUERIES * 1.0).astype(str)),
-            score=S,
-        ),
-        ["the same number written in two ways"],
-    ),
     "queries without an id": (
         names(label=Y, qid=blank(QUERIES, RANDOM), score=S),
-        ["column 'qid' is empty"],
-    ),
-    "queries out of order": (
-        names(label=Y, qid=[f"q{i % 25}" for i in range(N)], score=S),
-        ["not all next to each other"],
-        ["two ways"],
+        ["column 'qid' is missing"],
     ),
     "repeated patients": (
         names(label=Y, score=S, patient_id=np.arange(N) // 4),
@@ -249,7 +235,7 @@ TRAPS = {
     ),
     "two labels": (
         names(label=Y, y_true=np.where(np.arange(N) < 7, 1 - Y, Y), score=S),
-        ["'y_true' could be the label too; 7 of its cells differ", "--label=label"],
+        ["'y_true' could be the label too", "--label=label"],
         ["--label=y_true"],
     ),
     "row ids and dates": (
@@ -280,6 +266,7 @@ TRAPS = {
 # Files of which nothing can be computed.
 IMPOSSIBLE = {
     "one class",
+    "three words",
     "words and numbers",
     "labels of higher scores",
     "no label at all",
@@ -329,7 +316,7 @@ GOOD = "label,score\n" + "".join(f"{y},{s}\n" for y, s in zip(Y, S, strict=True)
 # Files as text: what must be said, and the exit code.
 TEXTS = {
     "no header": (GOOD.partition("\n")[2], "the first line must name the columns", 2),
-    "ragged": (GOOD + "1\n", "1 field, but the first line has 2", 2),
+    "ragged": (GOOD + "1\n", "Expected 2 columns, got 1", 2),
     "a run": (RUN, "looks like a run of TREC: evaluate --run FILE", 2),
     "a run with tabs": (RUN.replace(" ", "\t"), "looks like a run of TREC", 2),
     "judgments": (QRELS, "looks like judgments of TREC", 2),
@@ -404,7 +391,7 @@ def test_parquet(command, files):
     parquet.write_table(pyarrow.table({"label": Y == 1, "score": S}), files / "t.parquet")
     said, can = check(command, "t.parquet")
     assert can
-    assert "label: 'False' in 147 rows, 'True' in 53 rows." in said
+    assert "label: 'false' in 147 rows, 'true' in 53 rows." in said
 
 
 @pytest.mark.parametrize(
@@ -476,17 +463,6 @@ def test_numbers_are_those_of_the_columns(command, files):
     assert f"{same} queries of several rows with the same label in all." in said
 
 
-def test_the_size_that_would_show_a_difference_is_that_of_python(command, files):
-    noise = np.random.default_rng(12).normal(size=N) + 0.05 * Y
-    value = roc_auc_score(Y, noise)
-    assert 0.5 < value < 0.58, value
-    write_csv(files / "t.csv", {"label": Y, "score": noise})
-    said, _ = check(command, "t.csv")
-    plan = sample_size("auc", expected=value, width=2 * value - 1, pilot=(Y, noise))
-    sentence = f"if auc is {value:.4f}, an interval of ±{value - 0.5:.4f} takes {plan.n:,} items"
-    assert sentence in said
-
-
 def test_json_has_the_columns_and_the_text_goes_to_a_file(command, files):
     out, err, code = command("doctor", "ranked.csv", "--format", "json")
     assert (err, code) == ("", 0)
@@ -507,18 +483,3 @@ def test_json_has_the_columns_and_the_text_goes_to_a_file(command, files):
 def test_the_commands_name_the_program_that_was_called(files, capsys):
     assert main(["doctor", "predictions.csv"], as_module=True) == 0
     assert "\npython -m sklearn_rank compare predictions.csv " in capsys.readouterr().out
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_name_that_no_option_can_take(command, files):
-    write_csv(files / "t.csv", {"label": Y, "--": S})
-    said, can = check(command, "t.csv")
-    # Versions of argparse differ.
-    assert can != ("Column '--' cannot be passed: left out; rename it." in said)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_class_that_no_option_can_take(command, files):
-    write_csv(files / "t.csv", {"label": np.where(Y == 1, "--", "good"), "score": S})
-    said, can = check(command, "t.csv")
-    assert can != ("A name or a class cannot be passed as an option: rename it." in said)

@@ -1,0 +1,160 @@
+"""Which cells are labels, which are missing, and what is refused: never a guess."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from sklearn_rank._command._output import CommandError, write
+from sklearn_rank.inference import LabelDesign, compare, metric_interval
+from tests.command.files import LABEL, NEW, OLD, one_list, write_csv
+
+KNOWN = np.random.default_rng(3).random(120) < 0.5
+GIVEN = ("--label", LABEL, "--score", NEW, OLD, "--measure", "auc", "--format", "json")
+RANDOM = (*GIVEN, "--random-labels")
+
+
+def table(files, labels):
+    write_csv(files / "t.csv", one_list() | {LABEL: np.asarray(labels)})
+    return "t.csv"
+
+
+def with_mark(mark, positive="1", negative="0"):
+    classes = np.where(one_list()[LABEL] == 1, positive, negative)
+    return np.where(KNOWN, classes, mark)
+
+
+EXPECTED = np.where(KNOWN, one_list()[LABEL], np.nan)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["", "NA", "N/A", "#N/A", "<NA>", "NULL", "\\N", "None", "nan", "NaN", "?", ".", " na "],
+)
+@pytest.mark.parametrize("classes", [("1", "0"), ("yes", "no"), ("True", "False")])
+def test_the_usual_marks_are_missing_labels(command, results, files, mark, classes):
+    name = table(files, with_mark(mark, *classes))
+    positive = ("--pos-label", "yes") if "yes" in classes else ()
+    _, err, code = command("evaluate", name, *GIVEN, *positive)
+    assert code == 2
+    assert f"column '{LABEL}' is missing, so labels are known in part" in err
+    found = json.loads(results("compare", name, *RANDOM, *positive))["comparisons"][0]
+    scores = {key: one_list()[key] for key in (NEW, OLD)}
+    expected = compare("auc", EXPECTED, scores, design="all")
+    assert found["contrasts"][0]["low"] == expected.low[0]
+    assert found["contrasts"][0]["conclusion"] == expected.conclusions[0]
+
+
+@pytest.mark.parametrize("role", ["--score", "--qid", "--groups", "--strata", "--proxy"])
+def test_the_usual_marks_are_missing_in_every_column(command, files, role):
+    column = np.where(KNOWN, one_list()["user"].astype(str), "NULL")
+    write_csv(files / "t.csv", one_list() | {LABEL: with_mark("NA"), "odd": column})
+    way = ("--random-labels",) if role != "--strata" else ()
+    scores = ("--score", "odd") if role == "--score" else ("--score", NEW, role, "odd")
+    _, err, code = command("evaluate", "t.csv", "--label", LABEL, *scores, *way)
+    assert (code, "column 'odd' is missing" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("mark", "classes", "given", "message"),
+    [
+        ("in review", "10", (), "holds numbers and 'in review' (62 rows): if that marks missing"),
+        ("in review", "10", ("--pos-label", "1"), "holds '0' (48 rows), 'in review' (62 rows) be"),
+        ("pending", "yn", ("--pos-label", "y"), "holds 'n' (48 rows), 'pending' (62 rows) besi"),
+        ("-1", "10", (), "holds 0, 1 and '-1' (62 rows): if that marks missing labels, pass --mi"),
+        ("9", "10", (), "holds 0, 1 and '9' (62 rows): if that marks missing labels"),
+        ("99", "10", ("--qid", "user"), "holds 0, 1 and '99' (62 rows)"),
+        ("-999", "10", ("--pos-label", "1"), "holds '-999' (62 rows), '0' (48 rows) besides '1'"),
+        ("2", "10", ("--pos-label", "1"), "holds '0' (48 rows), '2' (62 rows) besides '1'"),
+        ("x", "yn", ("--pos-label", "y", "--neg-label", "n"), "holds 'x' (62 rows) besides 'y'"),
+        ("x", "yn", ("--pos-label", "y", "--neg-label", "no"), "--neg-label 'no' is not in colum"),
+        ("", "yn", ("--neg-label", "n"), "--neg-label goes with --pos-label: pass both"),
+    ],
+)
+@pytest.mark.parametrize("name", ["evaluate", "compare"])
+def test_a_third_value_is_refused(command, files, name, mark, classes, given, message):
+    read = ("t.csv", *GIVEN, *given)
+    table(files, with_mark(mark, *classes))
+    out, err, code = command(name, *read)
+    assert (out, code) == ("", 2)
+    assert message in err
+
+
+@pytest.mark.parametrize("mark", ["in review", "-1", "99"])
+def test_a_mark_that_is_named_is_missing(results, files, mark):
+    read = (table(files, with_mark(mark)), *RANDOM, "--missing", mark, "other")
+    row = json.loads(results("evaluate", *read))["results"][0]
+    expected = metric_interval("auc", EXPECTED, one_list()[NEW], design="all")
+    assert (row["low"], row["high"]) == (expected.low, expected.high)
+    out = json.loads(results("doctor", "t.csv", "--missing", mark, "--format", "json"))
+    assert f"--missing {mark}".split()[0] in out["commands"][0]
+
+
+def test_negative_classes_that_are_named(results, files):
+    words = with_mark("cleared", "fraud", "ok")
+    read = (table(files, words), *GIVEN, "--pos-label", "fraud", "--neg-label", "ok", "cleared")
+    row = json.loads(results("evaluate", *read))["results"][0]
+    assert row["value"] == metric_interval("auc", words == "fraud", one_list()[NEW]).estimate
+    read = ("t.csv", *GIVEN, "--pos-label", "fraud", "--neg-label", "ok")
+    row = json.loads(results("evaluate", *read, "--missing", "cleared", "--random-labels"))
+    assert (
+        row["results"][0]["low"]
+        == metric_interval("auc", EXPECTED, one_list()[NEW], design="all").low
+    )
+
+
+def test_unreviewed_rows_do_not_reverse_a_decision(command, results, files):
+    """The rows that nobody reviewed, written as R writes them, are not negative."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    y = rng.random(n) < 0.1
+    old, new = np.round(y + rng.normal(size=(2, n)), 3) + np.array([[0.0], [0.4]]) * y
+    reviewed = np.isin(np.arange(n), np.argsort(-old)[:200])
+    audited = reviewed | (rng.random(n) < 0.1)
+    labels = np.where(audited, np.where(y, "1", "0"), "NA")
+    write_csv(files / "t.csv", {"label": labels, "score_old": old, "score_new": new})
+    _, err, code = command("compare", "t.csv", "--measure", "recall@200", "--pos-label", "1")
+    assert (code, "so labels are known in part" in err) == (2, True)
+    given = ("--review-top", "200", "--champion", "score_old", "--format", "json")
+    (found,) = json.loads(results("compare", "t.csv", "--measure", "recall@200", *given))[
+        "comparisons"
+    ]
+    known = np.where(audited, y, np.nan)
+    scores = {"score_old": old, "score_new": new}
+    design = LabelDesign(review_top=200, scores=old)
+    expected = compare("recall@200", known, scores, design=design)
+    assert [row["conclusion"] for row in found["contrasts"]] == list(expected.conclusions)
+    assert "score_old better" not in expected.conclusions
+
+
+def test_large_integers_are_not_rounded_to_ties(command, files):
+    write_csv(files / "t.csv", {"label": np.arange(4) % 2, "score": 2**60 + np.arange(4)})
+    _, err, code = command("evaluate", "t.csv", "--measure", "auc")
+    assert (code, "beyond 2**53" in err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["predictions.csv", "judgments.qrels"])
+def test_the_output_does_not_replace_the_input(command, files, name):
+    os.link(name, "link")
+    given = ("evaluate", name) if "csv" in name else ("evaluate", "--run", "r", "--qrels", name)
+    before = (files / name).read_bytes()
+    for option in ("--output", "--plot"):
+        for path in (name, "link"):
+            _, err, code = command(*given, option, path)
+            assert (code, f"{option} {name} is the input" in err) == (2, True)
+    assert (files / name).read_bytes() == before
+
+
+def test_output_that_cannot_be_written_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(CommandError, match="standard output: "):
+        write("text", None)
+    with open(tmp_path / "closed", "w") as stream:
+        pass
+    monkeypatch.setattr("sys.stdout", stream)
+    with pytest.raises(CommandError, match="standard output: I/O operation on closed file"):
+        write("text", "-")
+    if os.path.exists("/dev/full"):
+        with pytest.raises(CommandError, match="--output /dev/full: No space left"):
+            write("text", "/dev/full")
