@@ -288,7 +288,7 @@ def check_rows(
 ) -> CheckedRows:
     """Check that labels, scores, ids and weights match, and drop rows of weight 0."""
     columns = {name: labels, "y_score": y_score, "qid": qid, "sample_weight": sample_weight}
-    refuse_other_order(**columns, query_weight=query_weight)
+    refuse_misread(**columns, query_weight=query_weight)
     coded = coded_column(labels)
     array = _array(labels, name, (1, 2)) if coded is None else coded.codes
     shape = array.shape
@@ -330,11 +330,25 @@ def check_rows(
     return checked
 
 
-def refuse_other_order(**columns: Any) -> None:
-    """Raise an error for columns of pandas with the index of another one in another order."""
+def refuse_misread(**columns: Any) -> None:
+    """Raise an error for columns of the same rows that would be misread without a word.
+
+    These are masks, which NumPy drops, dates and complex numbers, which become other numbers, and
+    columns of pandas with the same index in another order. Masked labels are missing ones.
+    """
     first: Any = None
     first_index: Any = None
     for name, values in columns.items():
+        if values is None:
+            continue
+        if name not in ("y", "y_true"):
+            refuse_mask(values, name)
+        kind = getattr(getattr(values, "dtype", None), "kind", "")
+        if kind == "c" or (kind in ("m", "M") and name not in ("qid", "groups")):
+            raise ValueError(
+                f"{name} must be numeric, got dtype {values.dtype}: pass real numbers, of dates"
+                " for example (dates - dates.min()) / np.timedelta64(1, 'D')."
+            )
         if type(values).__module__.partition(".")[0] != "pandas" or not hasattr(values, "index"):
             continue
         index = values.index
@@ -762,7 +776,7 @@ def refuse_missing_labels(labels: Any, name: str = "y", weight: Any = None) -> N
 
 def refuse_mask(values: Any, name: str, instead: str = "") -> None:
     """Raise an error for masked values, because NumPy would drop the mask."""
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         instead = instead or (
             "pass the rows without masked values, such as"
             f" np.asarray({name})[~np.ma.getmaskarray({name})]"
@@ -772,9 +786,8 @@ def refuse_mask(values: Any, name: str, instead: str = "") -> None:
 
 def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
     """Call scikit-learn's function after checks of masks and missing labels."""
-    refuse_mask(X, "X")
+    refuse_misread(X=X, y=y)
     if not (y is None or isinstance(y, str)):
-        refuse_other_order(X=X, y=y)
         refuse_missing_labels(y)
     try:
         return validation.validate_data(estimator, X, y, **options)

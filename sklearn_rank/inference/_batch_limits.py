@@ -24,7 +24,14 @@ from sklearn.utils import check_consistent_length
 from .._printed import Printed, Table, text_table
 from .._sklearn_compat import check_sample_weight
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import check_generator, check_level, check_number, check_scores, check_whole
+from .._validation import (
+    check_generator,
+    check_level,
+    check_number,
+    check_scores,
+    check_whole,
+    refuse_misread,
+)
 from ..bounds._shared import sums_of_earlier
 from ..metrics import get_measure
 from ._evidence import check_joined_groups, check_one_list, refuse_collections
@@ -250,6 +257,9 @@ def batch_limits(
     200  189   200     195.9
     """
     refuse_collections(y_true=y_true, y_score=y_score, batch_score=batch_score)
+    refuse_misread(y_true=y_true, y_score=y_score, groups=groups)
+    refuse_misread(batch_score=batch_score, groups=batch_groups)
+    refuse_misread(density_ratio=density_ratio)
     # A stream of its own: rows may have been drawn with the same seed.
     level, (rng,) = check_level(level), check_generator(random_state).spawn(1)
     rows: Any = slice(None)

@@ -19,7 +19,7 @@ from .._validation import (
     check_level,
     is_number,
     ravelled,
-    refuse_other_order,
+    refuse_misread,
 )
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Measure, get_measure
@@ -458,7 +458,7 @@ def compare(
                 " pass a mapping with the names of scores."
             )
     if paired:
-        refuse_other_order(**rows, **{f"scores[{name!r}]": x for name, x in scores.items()})
+        refuse_misread(**rows, **{f"scores[{name!r}]": x for name, x in scores.items()})
     rows["weights"] = weights
     conditional = not check_weight_meaning(weights, sample_weight)
     if design is not None:

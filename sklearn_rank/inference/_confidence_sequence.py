@@ -13,12 +13,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import lambertw, logsumexp, ndtr
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import check_consistent_length
 
 from .._optional import import_pandas
 from .._order import counted_blocks
 from .._printed import ROUNDING, fixed, html_table
 from .._typing import FloatArray
-from .._validation import check_choice, check_flag, check_level, check_number
+from .._validation import check_choice, check_flag, check_level, check_number, refuse_misread
 from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import MeasureLike
@@ -702,7 +703,10 @@ class ConfidenceSequence:
             " for one look use metric_interval(..., weights='sampling')",
         )
         refuse_fractions(sample_weight)
+        scores = {"y_score": y_score, "baseline_score": baseline_score}
+        refuse_misread(y_true=y_true, **scores, qid=qid, sample_weight=sample_weight)
         if design is not None:
+            check_consistent_length(y_true, *scores.values())
             if qid is not None or sample_weight is not None:
                 raise ValueError(
                     "design is for single rows of one list: leave qid and sample_weight out."

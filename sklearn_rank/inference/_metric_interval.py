@@ -12,7 +12,7 @@ from .._validation import (
     check_level,
     check_resamples,
     ravelled,
-    refuse_other_order,
+    refuse_misread,
 )
 from ..metrics import Accumulator, get_measure
 from ..metrics._shared import MeasureLike
@@ -313,7 +313,7 @@ def metric_interval(
     rng, conditional = check_generator(random_state), check_flag("conditional", conditional)
     columns = {"y_true": y_true, "y_score": y_score, "qid": qid, "sample_weight": sample_weight}
     columns |= {"groups": groups, "pos_label": pos_label, "design": design}
-    refuse_other_order(**columns)
+    refuse_misread(**columns)
     if isinstance(measure, Accumulator):
         for name, column in columns.items():
             if column is not None:

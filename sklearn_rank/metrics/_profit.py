@@ -9,7 +9,7 @@ import numpy as np
 from .._lists import LabelType, ScoredLists, check_lists
 from .._order import tied_blocks
 from .._typing import FloatArray
-from .._validation import check_number, check_position, check_vector, shown
+from .._validation import check_number, check_position, check_vector, refuse_misread, shown
 from ._conventions import ROUNDING, NamedNumber, position, share
 from ._influence import ClassInfluence, local_ranks
 from ._measure import Measure, checked, without_function
@@ -149,6 +149,8 @@ def amounts_of(y_true: Any, value: Any, *, pos_label: Any = None) -> FloatArray:
     ``value`` has the amount of each row if it is positive, and 0 if it is not; or two columns, the
     amounts if it is positive and if it is not; or is a pair of numbers or of arrays.
     """
+    if not isinstance(value, tuple):
+        refuse_misread(y_true=y_true, value=value)
     positive = check_lists(y_true, LabelType("binary", pos_label)).positive
     n = len(positive)
     columns = value

@@ -34,8 +34,8 @@ from .._validation import (
     distinct_codes,
     is_number,
     ravelled,
+    refuse_misread,
     refuse_missing_labels,
-    refuse_other_order,
 )
 from .._warn import warn
 from ..exceptions import OtherTopWarning, ScorerSetupError, SingleListWarning
@@ -526,7 +526,7 @@ class RankingScorer(BaseScorer):
         )
         method_caller = partial(any_response, method_caller)
         arguments = {**self._kwargs, **kwargs}
-        refuse_other_order(**arguments | {"X": X, "y": y_true})
+        refuse_misread(**arguments | {"X": X, "y": y_true})
         if any_collection(X, y_true, *arguments.values()):
             value = self._value_of_collections(estimator, X, y_true, arguments)
         elif (read := label_reader(estimator, y_true)) is not None:

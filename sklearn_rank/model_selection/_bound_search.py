@@ -39,8 +39,8 @@ from .._validation import (
     is_number,
     is_whole,
     ravelled,
+    refuse_misread,
     refuse_missing_labels,
-    refuse_other_order,
 )
 from .._warn import warn
 from ..exceptions import ScorerSetupError
@@ -419,7 +419,7 @@ arbitrary.
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        refuse_other_order(**params | {"X": X, "y": y})
+        refuse_misread(**params | {"X": X, "y": y})
         refuse_missing_labels(y)
         X, y = indexable(X, y)
         y = column_or_1d(y, warn=True)

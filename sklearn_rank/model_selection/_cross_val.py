@@ -31,8 +31,8 @@ from .._validation import (
     check_whole,
     is_whole,
     ravelled,
+    refuse_misread,
     refuse_missing_labels,
-    refuse_other_order,
     shown,
 )
 from ..inference import Comparison, Interval, metric_interval
@@ -169,7 +169,7 @@ def samples_of(
     *ids_of_fit: Any,
 ) -> list[Sample]:
     params, qid, groups = _read_ids(measure, num_samples(X), *ids_of_fit)
-    refuse_other_order(**params | {"X": X, "y": y, "qid": qid, "groups": groups})
+    refuse_misread(**params | {"X": X, "y": y, "qid": qid, "groups": groups})
     value = params.pop("value", None) if measure.of_amounts else None
     if y is None:
         raise ValueError("This requires y to be passed, but the target y is None.")

@@ -22,6 +22,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     check_choice,
     check_generator,
+    check_item_weights,
     check_level,
     check_number,
     check_share,
@@ -502,7 +503,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         amounts = None if value is None else amounts_of(sample.labels, value)
         scores, rows, n_folds = self._calibrate(sample)
         if (weight := sample.plan.params.get("sample_weight")) is not None:
-            has_weight = np.asarray(weight)[rows] > 0
+            has_weight = check_item_weights(weight, sample.labels.shape, "y")[rows] > 0
             scores, rows = scores[has_weight], rows[has_weight]
         positive = sample.labels[rows] == 1
         if not positive.any() or positive.all():

@@ -18,7 +18,7 @@ from .._lists import LabelType, Lists
 from .._optional import import_optional, is_installed
 from .._sklearn_compat import StrOptions, fit_context, rows_at
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import refuse_other_order
+from .._validation import refuse_misread
 from .._warn import warned_once
 from ..inference import Comparison, compare
 from ..metrics import get_measure
@@ -376,7 +376,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
         with restored_on_error(self):
             measure = get_measure(self.measure)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            refuse_other_order(X=X, y=y, qid=qid, **weights)
+            refuse_misread(X=X, y=y, qid=qid, **weights)
             X, lists = self._lists(X, y, qid, weights, labels=LabelType("graded", name="y"))
             if self.estimators is None:
                 names, members = default_rankers(X, lists, measure, self.random_state)

@@ -33,8 +33,8 @@ from .._validation import (
     check_vector,
     hint_of_adaboost,
     refuse_marks,
+    refuse_misread,
     refuse_missing_labels,
-    refuse_other_order,
     validate_data,
 )
 from ..metrics import Measure, get_measure
@@ -789,7 +789,7 @@ class GroupRankerAdapter(QueryRanker):
             refuse_unknown_parameters(booster.estimator)
             columns = {"position": position, "init_score": init_score}
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            refuse_other_order(X=X, y=y, qid=qid, **weights, **columns)
+            refuse_misread(X=X, y=y, qid=qid, **weights, **columns)
             columns = {name: values for name, values in columns.items() if values is not None}
             booster.check_columns(columns, self.row_order, sample_weight)
             data = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}

@@ -37,7 +37,7 @@ from .._solvers import (
     view_design,
 )
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_propensities, check_qid, check_rows, refuse_other_order
+from .._validation import check_propensities, check_qid, check_rows, refuse_misread
 from .._warn import warn
 from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import GrownLimitWarning
@@ -341,7 +341,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
             # fit discards the state of partial_fit.
             forget(self, "curvature_", "slope_", "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            refuse_other_order(X=X, y=y, qid=qid, **weights, propensity=propensity)
+            refuse_misread(X=X, y=y, qid=qid, **weights, propensity=propensity)
             lists = self._utilities(X, y, qid, weights, propensity, exit_stack)
             loss = self._loss(lists.largest, eta=self.eta)
             choose_method(loss, self.solver)
@@ -439,7 +439,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         with restored_on_error(self):
             is_first = not hasattr(self, "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            refuse_other_order(X=X, y=y, qid=qid, **weights, propensity=propensity)
+            refuse_misread(X=X, y=y, qid=qid, **weights, propensity=propensity)
             rows, utilities = self._utility_lists(
                 X, y, qid, weights, reset=is_first, propensity=propensity
             )

@@ -47,10 +47,11 @@ from .._solvers import (
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     are_usual_labels,
+    check_qid,
     class_among,
     ravelled,
     refuse_marks,
-    refuse_other_order,
+    refuse_misread,
 )
 from .._warn import collected, warn, warned_once
 from ..exceptions import (
@@ -421,7 +422,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return TwoClasses.of_rows(classes, positive, y == positive, weight)
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
-        refuse_other_order(X=X, y=y, sample_weight=sample_weight)
+        refuse_misread(X=X, y=y, sample_weight=sample_weight)
         X, y = self._validated(X, y, dtype=self._row_types)
         weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
         return X, y, self._two_classes(y, weight)
@@ -430,7 +431,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         self, X: Any, y: Any, sample_weight: Any, groups: Any, inner: Any = None
     ) -> tuple[Any, AnyArray, TwoClasses, Any, Any]:
         """Rows whose values inner estimators check: of positive weight, as ``cv`` and groups."""
-        refuse_other_order(X=X, y=y, sample_weight=sample_weight, groups=groups)
+        refuse_misread(X=X, y=y, sample_weight=sample_weight, groups=groups)
         check_columns(self, X, y, reset=True)
         X, _ = indexable(X, y)
         y = column_or_1d(y, warn=True)
@@ -439,6 +440,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         rows = self._two_classes(y, weight, inner)
         taken = rows.taken
         if groups is not None:
+            check_qid(groups, len(weight), name="groups")
             groups = values_of_taken_rows("groups", groups, taken, len(weight))
         cv = of_taken_rows(self.cv, taken, len(weight))
         X = X if len(taken) == len(weight) else rows_at(X, taken)

@@ -1,0 +1,442 @@
+"""Each array argument of each public callable refuses arrays that it would misread."""
+
+import inspect
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+from lightgbm import LGBMRanker
+from sklearn.linear_model import LogisticRegression
+
+import sklearn_rank
+from sklearn_rank import (
+    bounds,
+    calibration,
+    clicks,
+    inference,
+    metrics,
+    model_selection,
+    preprocessing,
+)
+from sklearn_rank.inference import LabelDesign
+
+N = 60
+RNG = np.random.default_rng(0)
+Y = (np.arange(N) % 3 == 0).astype(float)
+S = Y + RNG.normal(size=N)
+QID = np.arange(N) // 6
+GROUPS = np.arange(N) // 3
+WEIGHT = RNG.integers(1, 4, N).astype(float)  # whole, as measures of positions need them
+SETTINGS = {
+    "k": 3,
+    "tau": 0.3,
+    "min_tpr": 0.5,
+    "max_fpr": 0.5,
+    "u0": 0.5,
+    "p": 2,
+    "phi": np.square,
+    "gain": np.sqrt,
+    "discount": lambda position, n: 1.0 / position,
+}
+QUERY_WEIGHT = 1.0 + QID
+X = np.c_[S, RNG.normal(size=(N, 2))]
+PROBABILITY = 1.0 / (1.0 + np.exp(-S))
+POSITION = 1 + np.arange(N) % 6
+CLICKS = RNG.random(N) < 0.5
+
+# A valid value of each argument that takes an array, by its name.
+ARRAYS = {
+    "X": X,
+    "X_lower": X,
+    "X_upper": X + 1.0,
+    "X_val": X,
+    "batch_groups": 100 + GROUPS,
+    "batch_score": S,
+    "clicks": CLICKS,
+    "baseline_score": -S,
+    "density_ratio": WEIGHT,
+    "exchanged": CLICKS,
+    "expected_utility": np.array([0.3, 0.2, 0.1]),
+    "groups": GROUPS,
+    "compare_with": -S,
+    "inclusion_probability": np.full(N, 0.5),
+    "init_score": S,
+    "n_relevant": 3.0 + QID,
+    "margins_neg": S[Y == 0],
+    "margins_pos": S[Y == 1],
+    "pair_weight": WEIGHT,
+    "position": POSITION,
+    "propensity": PROBABILITY,
+    "proxy": PROBABILITY,
+    "qid": QID,
+    "qid_val": QID,
+    "query_weight": QUERY_WEIGHT,
+    "rank_pos": np.arange(1, 21),
+    "sample_weight": WEIGHT,
+    "score": np.array([1.0, 2.0, 3.0]),
+    "score_neg": S[Y == 0],
+    "score_pos": S[Y == 1],
+    "scores": S,
+    "scores_neg": S[Y == 0],
+    "scores_pos": S[Y == 1],
+    "strata": GROUPS,
+    "swapped": CLICKS,
+    "value": WEIGHT,
+    "y": Y,
+    "y_prob": PROBABILITY,
+    "y_score": S,
+    "y_true": Y,
+    "y_val": Y,
+}
+IDS = {"batch_groups", "groups", "qid", "qid_val", "strata"}
+LABELS = {"y", "y_true", "y_val", "clicks", "exchanged", "swapped"}
+
+
+def wrong_arrays(name, values):
+    """Arrays that no argument of the name may take, by what is wrong with them."""
+    plain = np.asarray(values)
+    first = np.arange(len(plain)) == 0
+    number = plain.astype(float)
+    blanked = np.where(first if plain.ndim == 1 else first[:, None], np.nan, number)
+    return {
+        "masked": np.ma.masked_array(plain, mask=np.isnan(blanked)),
+        "longer": np.concatenate([plain, plain[:1]]),
+        "shorter": plain[:-1],
+        "missing": blanked,
+        **({} if name in IDS else {"datetime": plain.astype(int).astype("datetime64[s]")}),
+        "complex": number + 1j,
+        "three dimensions": np.stack([number, number])[..., None] * np.ones(2),
+        **({} if name in IDS else {"text": np.array([f"t{x}" for x in range(len(plain))])}),
+    }
+
+
+# Where labels may be missing; a mask is a missing label there.
+MAY_BE_MISSING = {
+    ("inference.recall_certificate", "y_true"),
+    ("LabelDesign.sample_weight", "y_true"),
+}
+
+
+def rows(**others):
+    return {"y_true": Y, "y_score": S} | others
+
+
+def calls():
+    """A callable and its arguments, by name."""
+    fits = {"X": X, "y": Y, "sample_weight": WEIGHT}
+    queries = {"qid": QID, "query_weight": QUERY_WEIGHT}
+    found = {}
+    for name in metrics.__all__:
+        function = getattr(metrics, name)
+        if inspect.isfunction(function):
+            parameters = inspect.signature(function).parameters
+            if "y_score" in parameters and "y_true" in parameters:
+                arguments = rows(
+                    **{k: ARRAYS[k] for k in ("qid", "sample_weight", "query_weight")}
+                )
+                known = {k: v for k, v in arguments.items() if k in parameters}
+                settings = {
+                    p.name: SETTINGS[p.name]
+                    for p in parameters.values()
+                    if p.default is p.empty and p.name not in known
+                }
+                found[f"metrics.{name}"] = partial(function, **settings), known
+    found |= {
+        "metrics.net_benefit": (
+            metrics.net_benefit,
+            {"y_true": Y, "y_prob": PROBABILITY, "threshold": 0.5, "sample_weight": WEIGHT},
+        ),
+        "metrics.rank_positions": (metrics.rank_positions, {"y_score": S, "qid": QID}),
+        "Measure.influence": (metrics.get_measure("auc").influence, rows()),
+        "Accumulator.update": (
+            lambda **k: metrics.Accumulator("auc").update(**k),
+            rows(sample_weight=WEIGHT),
+        ),
+        "inference.metric_interval": (
+            lambda **k: inference.metric_interval("auc", **k),
+            rows(groups=GROUPS),
+        ),
+        "inference.metric_interval of weights": (
+            lambda **k: inference.metric_interval("auc", weights="sampling", **k),
+            rows(sample_weight=WEIGHT),
+        ),
+        "inference.metric_interval of queries": (
+            lambda **k: inference.metric_interval("ndcg", **k),
+            rows(qid=QID, groups=QID // 2),
+        ),
+        "inference.metric_interval in part": (
+            lambda **k: inference.metric_interval("auc", design="all", **k),
+            rows(groups=GROUPS),
+        ),
+        "inference.compare": (
+            lambda y_true, scores, groups: inference.compare(
+                "auc", y_true, {"a": scores, "b": S}, groups=groups
+            ),
+            {"y_true": Y, "scores": -S, "groups": GROUPS},
+        ),
+        "inference.compare of queries": (
+            lambda y_true, scores, qid: inference.compare(
+                "ndcg", y_true, {"a": scores, "b": S}, qid=qid
+            ),
+            {"y_true": Y, "scores": -S, "qid": QID},
+        ),
+        "inference.compare in part": (
+            lambda y_true, scores: inference.compare(
+                "auc", y_true, {"a": scores, "b": S}, design="all"
+            ),
+            {"y_true": Y, "scores": -S},
+        ),
+        "inference.batch_limits": (
+            inference.batch_limits,
+            rows(batch_score=-S, density_ratio=WEIGHT),
+        ),
+        "inference.batch_limits of groups": (
+            inference.batch_limits,
+            rows(batch_score=-S, groups=GROUPS, batch_groups=100 + GROUPS),
+        ),
+        "inference.calibration_at_top": (
+            lambda **k: inference.calibration_at_top(k=20, **k),
+            {"y_true": Y, "y_prob": PROBABILITY, "groups": GROUPS},
+        ),
+        "inference.net_benefit_curve": (
+            inference.net_benefit_curve,
+            {"y_true": Y, "y_prob": PROBABILITY, "groups": GROUPS},
+        ),
+        "inference.roc_band": (inference.roc_band, rows(groups=GROUPS)),
+        "inference.recall_certificate": (
+            lambda y_true: inference.recall_certificate(y_true, design="all", recall=0.9),
+            {"y_true": Y},
+        ),
+        "inference.plan_labels": (
+            lambda **k: inference.plan_labels("auc", budget=20, **k),
+            {"scores": S, "proxy": PROBABILITY},
+        ),
+        "inference.two_sample_rank_test": (
+            inference.two_sample_rank_test,
+            {"scores_pos": S[Y == 1], "scores_neg": S[Y == 0]},
+        ),
+        "inference.sample_size": (
+            lambda y_true, y_score, groups: inference.sample_size(
+                "auc", width=0.1, pilot=(y_true, y_score), groups=groups
+            ),
+            rows(groups=GROUPS),
+        ),
+        "ConfidenceSequence.update": (
+            lambda **k: inference.ConfidenceSequence("auc", method="betting").update(**k),
+            rows(),
+        ),
+        "ConfidenceSequence.update in part": (
+            lambda **k: inference.ConfidenceSequence("precision@top0.3").update(design="all", **k),
+            rows(),
+        ),
+        "LabelDesign.sample_weight": (
+            lambda strata, y_true: LabelDesign(strata=strata).sample_weight(y_true),
+            {"strata": np.zeros(N), "y_true": Y},
+        ),
+        "LabelDesign of a review": (
+            lambda scores, y_true: LabelDesign(review_top=N, scores=scores).sample_weight(y_true),
+            {"scores": S, "y_true": Y},
+        ),
+        "model_selection.cross_val_interval": (
+            lambda **k: model_selection.cross_val_interval(
+                LogisticRegression(), measure="auc", cv=3, **k
+            ),
+            {"X": X, "y": Y, "groups": GROUPS},
+        ),
+        "model_selection.cross_val_compare": (
+            lambda **k: model_selection.cross_val_compare(
+                {"a": LogisticRegression(), "b": LogisticRegression(C=9)}, measure="auc", cv=3, **k
+            ),
+            {"X": X, "y": Y, "groups": GROUPS},
+        ),
+        "bounds.auc_margin_bound": (
+            lambda **k: bounds.auc_margin_bound(delta=0.1, radius=9.0, norm=1.0, rho=0.1, **k),
+            {"score_pos": S[Y == 1], "score_neg": S[Y == 0]},
+        ),
+        "bounds.accuracy_at_top_margin_bound": (
+            lambda **k: bounds.accuracy_at_top_margin_bound(
+                delta=0.1, radius=9.0, norm=1.0, rho=0.1, **k
+            ),
+            {"margins_pos": S[Y == 1], "margins_neg": S[Y == 0]},
+        ),
+        "bounds.precision_at_top_bound": (
+            lambda **k: bounds.precision_at_top_bound(n=N, delta=0.1, tau=0.1, **k),
+            {"rank_pos": np.arange(1, 21)},
+        ),
+        "clicks.random_order_propensities": (
+            clicks.random_order_propensities,
+            {"clicks": CLICKS, "position": POSITION, "qid": QID},
+        ),
+        "clicks.swap_propensities": (
+            partial(clicks.swap_propensities, exchanged=2 + QID // 2),
+            {"clicks": np.ones(N), "position": POSITION, "qid": QID, "swapped": QID % 2},
+        ),
+        "clicks.swap_propensities of drawn positions": (
+            partial(clicks.swap_propensities, np.ones(N), POSITION, QID, swapped=QID % 2),
+            {"exchanged": 2 + QID // 2},
+        ),
+        "calibration.list_regret_bound": (
+            lambda **k: calibration.list_regret_bound("pointwise_squared", "dcg", 0.1, **k),
+            {"expected_utility": ARRAYS["expected_utility"], "score": ARRAYS["score"]},
+        ),
+        "metrics.ap of a run": (
+            metrics.average_precision_score,
+            rows(qid=QID, n_relevant=3.0 + QID),
+        ),
+        "metrics.ndcg of a run": (
+            partial(metrics.ndcg_score, convention="trec_eval"),
+            rows(qid=QID, ideal=None),
+        ),
+        "ConfidenceSequence.update of two": (
+            lambda **k: inference.ConfidenceSequence("auc", method="asymptotic").update(**k),
+            rows(baseline_score=-S),
+        ),
+        "plan_labels of two": (
+            lambda **k: inference.plan_labels("auc", budget=20, **k),
+            {"scores": S, "compare_with": -S, "proxy": PROBABILITY},
+        ),
+        "LabelDesign of probabilities": (
+            lambda inclusion_probability: LabelDesign(
+                inclusion_probability=inclusion_probability
+            ).sample_weight(Y),
+            {"inclusion_probability": np.full(N, 0.5)},
+        ),
+        "GroupRankerAdapter.fit from scores": (
+            lambda **k: sklearn_rank.GroupRankerAdapter(
+                LGBMRanker(n_estimators=2, verbose=-1)
+            ).fit(**k),
+            {"X": X, "y": Y, "qid": QID, "init_score": S},
+        ),
+        "GroupRankerAdapter.fit with early stopping": (
+            lambda **k: sklearn_rank.GroupRankerAdapter(
+                LGBMRanker(n_estimators=2, verbose=-1), early_stopping=True
+            ).fit(X, Y, qid=QID, **k),
+            {"X_val": X, "y_val": Y, "qid_val": 100 + QID},
+        ),
+        "calibration.utility": (
+            lambda **k: calibration.utility("ndcg", **k),
+            {"y_true": Y, "qid": QID, "sample_weight": WEIGHT},
+        ),
+        "preprocessing.QueryNormalizer": (
+            lambda X, qid: preprocessing.QueryNormalizer().fit(X, qid=qid).transform(X, qid=qid),
+            {"X": X, "qid": QID},
+        ),
+        "AccuracyAtTopRanker.fit": (
+            lambda **k: sklearn_rank.AccuracyAtTopRanker(tau=0.3).fit(**k),
+            fits,
+        ),
+        "TopPushRanker.fit": (lambda **k: sklearn_rank.TopPushRanker().fit(**k), fits),
+        "PNormPushRanker.fit": (lambda **k: sklearn_rank.PNormPushRanker().fit(**k), fits),
+        "RankBoostRanker.fit": (
+            lambda **k: sklearn_rank.RankBoostRanker(n_estimators=2).fit(**k),
+            fits,
+        ),
+        "TopFocusedRanker.fit": (
+            lambda **k: sklearn_rank.TopFocusedRanker(LogisticRegression(), cv=2).fit(**k),
+            {"X": X, "y": Y, "sample_weight": WEIGHT, "groups": GROUPS},
+        ),
+        "OrderPreservingRanker.fit": (
+            lambda **k: sklearn_rank.OrderPreservingRanker(measure="dcg").fit(**k),
+            {"X": X, "y": Y, "sample_weight": WEIGHT, **queries, "propensity": PROBABILITY},
+        ),
+        "GroupRankerAdapter.fit": (
+            lambda **k: sklearn_rank.GroupRankerAdapter(
+                LGBMRanker(n_estimators=2, verbose=-1)
+            ).fit(**k),
+            {"X": X, "y": Y, "sample_weight": WEIGHT, **queries},
+        ),
+        "TopThresholdClassifier.fit": (
+            lambda **k: model_selection.TopThresholdClassifier(
+                LogisticRegression(), min_precision=0.3, random_state=0
+            ).fit(**k),
+            {"X": X, "y": Y, "sample_weight": WEIGHT},
+        ),
+        "TopThresholdClassifier.fit of a fitted one": (
+            lambda **k: model_selection.TopThresholdClassifier(
+                LogisticRegression().fit(X, Y), cv="prefit", min_precision=0.3
+            ).fit(**k),
+            {"X": X, "y": Y, "sample_weight": WEIGHT},
+        ),
+        "TopThresholdClassifier.fit of values": (
+            lambda **k: model_selection.TopThresholdClassifier(
+                LogisticRegression(), min_value=0.01, random_state=0
+            ).fit(**k),
+            {"X": X, "y": Y, "value": WEIGHT},
+        ),
+        "BoundSearchCV.fit": (
+            lambda **k: model_selection.BoundSearchCV(
+                LogisticRegression(), {"C": [1, 9]}, measure="auc", random_state=0
+            ).fit(**k),
+            {"X": X, "y": Y, "sample_weight": WEIGHT},
+        ),
+    }
+    return found
+
+
+CALLS = calls()
+# Arrays that need not have one entry for each row.
+OF_OTHER_ROWS = {"batch_score", "batch_groups", "rank_pos", "X_val", "y_val", "qid_val"}
+OF_OTHER_ROWS |= {"scores_pos", "scores_neg", "score_pos", "score_neg"}
+OF_OTHER_ROWS |= {"margins_pos", "margins_neg"}
+# Arguments that are no columns of rows: numbers, grids, folds of others.
+NO_ROWS = {"batches", "features", "k", "n_items", "prior", "tau", "thresholds", "weights"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_wrong_arrays_are_refused(name):
+    function, arguments = CALLS[name]
+    function(**arguments)
+    arrays = [argument for argument in arguments if argument in ARRAYS]
+    in_part = name.endswith("in part") or name.startswith("inference.recall_certificate")
+    taken = []
+    for argument in arrays:
+        for kind, wrong in wrong_arrays(argument, arguments[argument]).items():
+            if kind in ("longer", "shorter") and (argument in OF_OTHER_ROWS or len(arrays) == 1):
+                continue
+            if kind in ("masked", "missing") and argument == "y_true" and in_part:
+                continue
+            if kind == "missing" and argument[0] == "X" and name.startswith(("Group", "preproc")):
+                continue  # trees and normalizers take them
+            if name.startswith("LabelDesign") and argument == "y_true":
+                continue  # only which labels are known counts
+            try:
+                function(**arguments | {argument: wrong})
+            except (TypeError, ValueError) as error:
+                if "could not be broadcast" in str(error):
+                    taken.append((argument, kind))
+            else:
+                taken.append((argument, kind))
+    assert taken == []
+
+
+def array_arguments():
+    """Names of the arguments of public callables that are documented as arrays."""
+    modules = bounds, calibration, clicks, inference, metrics, model_selection, preprocessing
+    found = {}
+    for module in (sklearn_rank, *modules):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.ismodule(thing) or not callable(thing):
+                continue
+            callables = {name: thing}
+            if inspect.isclass(thing):
+                methods = ("fit", "partial_fit", "update", "sample_weight", "influence", "lists")
+                callables |= {
+                    f"{name}.{m}": getattr(thing, m) for m in methods if hasattr(thing, m)
+                }
+            for key, function in callables.items():
+                text = inspect.getdoc(function) or ""
+                text = text.partition("Parameters\n---")[2].partition("\n\n")[0]
+                for argument in re.findall(r"^(\w+) : [^\n]*array-like", text, re.MULTILINE):
+                    found.setdefault(argument, set()).add(key)
+    return found
+
+
+def test_every_array_argument_is_tried():
+    """A new argument belongs into the calls above, or among those that are no rows."""
+    tried = {argument for _, arguments in CALLS.values() for argument in arguments}
+    assert {
+        name: where for name, where in array_arguments().items() if name not in tried | NO_ROWS
+    } == {}
