@@ -56,7 +56,7 @@ class TrainingQueries:
     def of(cls, ids: AnyArray | None, offsets: IntArray, labels: FloatArray) -> TrainingQueries:
         """Remember queries from their rows, query by query."""
         if ids is None:
-            return cls(*(np.empty(0, dtype) for dtype in (np.uint64, np.int64, np.uint64)))
+            return cls(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint64))
         hashes = _hashes_of_ids(ids)
         order = np.argsort(hashes)
         return cls(hashes[order], np.diff(offsets)[order], _digests(labels, offsets)[order]).cut()

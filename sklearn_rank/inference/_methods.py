@@ -67,11 +67,12 @@ def _ranks(
 ) -> Interval:
     laws = evidence.measure.laws
     phi, normalize, by_chance = laws.get("ranks") or laws["rank sums"]
-    of_phi: Any = evidence, phi, normalize, level
     if name == "bootstrap":
-        result = rank_bootstrap_interval(*of_phi, n_resamples, rng)
+        drawn: Any = n_resamples, rng
+        result = rank_bootstrap_interval(evidence, phi, normalize, level, *drawn)
     else:
-        result = (dkw_interval if name == "dkw" else rank_interval)(*of_phi)
+        method = dkw_interval if name == "dkw" else rank_interval
+        result = method(evidence, phi, normalize, level)
     if by_chance:
         result = result._in_unit(1.0 / float(mean_at_random(phi, evidence.data.sizes)[0]))
     return result

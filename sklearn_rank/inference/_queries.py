@@ -464,10 +464,14 @@ def compare_samples(
 ) -> Comparison:
     measure, pairs = question.measure, question.contrasts
     level = 1.0 - (1.0 - question.level) / len(pairs)
-    options = (method, question.alternative, level, n_resamples)
+    alternative: Any = question.alternative
     differences = [query_differences(samples[a], samples[b]) for a, b in pairs]
     statistics, pvalues, methods, intervals = zip(
-        *(sample_test(sample, *options, rng) for sample in differences), strict=True
+        *(
+            sample_test(sample, method, alternative, level, n_resamples, rng)
+            for sample in differences
+        ),
+        strict=True,
     )
     texts = dict.fromkeys(
         name if interval.method in name else f"{name}, {interval.method} limits"

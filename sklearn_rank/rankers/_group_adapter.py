@@ -521,8 +521,8 @@ class CatBoostMeasure:
 
     def __init__(self, rows: GroupedRows, stopping: EarlyStopping) -> None:
         self.stopping: EarlyStopping | None = stopping
-        both = (part.labels.astype(np.float32) for part in (rows, stopping.rows))
-        self.same_labels, self.is_validation = np.array_equal(*both), True
+        labels, others = (part.labels.astype(np.float32) for part in (rows, stopping.rows))
+        self.same_labels, self.is_validation = np.array_equal(labels, others), True
 
     def __deepcopy__(self, memo: Any) -> CatBoostMeasure:
         # CatBoost copies its parameters, but the values are needed here.
