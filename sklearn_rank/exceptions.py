@@ -72,7 +72,7 @@ class GrownLimitWarning(UserWarning):
 
 
 class LargeGainWarning(UserWarning):
-    """Gains ``2**grade - 1`` differ so much that small ones are lost in float64 rounding.
+    """Grades are so large that small gains are lost in rounding, or first rounds overshoot.
 
     Examples
     --------

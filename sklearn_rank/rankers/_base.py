@@ -25,6 +25,7 @@ from .._typing import AnyArray, FloatArray
 from .._validation import (
     coded_column,
     distinct_codes,
+    is_missing,
     validate_data,
 )
 from .._version import __version__
@@ -245,15 +246,47 @@ def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
         )
 
 
-def check_columns(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool) -> None:
-    """Check number and names of the features of rows whose values an inner estimator checks."""
+def check_columns(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
+    """Rows whose values an inner estimator checks, after checks of their features' names.
+
+    Columns of numbers are of NumPy, whatever holds them: libraries and encoders take objects,
+    decimals and types of pyarrow for words, or end the process at them.
+    """
     refuse_blocked(estimator, X)
     if len(getattr(X, "shape", (0, 0))) == 1:
         raise ValueError(
             "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(-1, 1) if"
             " it is one feature, X.reshape(1, -1) if it is one row."
         )
+    if is_frame(X):
+        # A table of pyarrow, or a new frame of the same columns.
+        X = X.to_pandas() if hasattr(X, "column_names") else X[:]
+        for j in range(X.shape[1]):
+            column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
+            numbers = _numbers_held(column)
+            if numbers is not None and hasattr(X, "iloc"):
+                X.isetitem(j, numbers)
+            elif numbers is not None:
+                X.replace_column(j, type(column)(column.name, numbers))
     validate_data(estimator, X, y, reset=reset, skip_check_array=True)
+    return X
+
+
+def _numbers_held(column: Any) -> AnyArray | None:
+    """The numbers of a column of another type than NumPy's; None if it holds others."""
+    dtype = str(column.dtype).lower()
+    if not (dtype.startswith(("object", "decimal")) or dtype.endswith("[pyarrow]")):
+        return None
+    values = [np.nan if is_missing(value) else value for value in column.to_list()]
+    if any(isinstance(value, str | bytes) for value in values):
+        return None
+    try:
+        numbers = np.array(values)
+        if numbers.ndim > 1 or numbers.dtype.kind not in "biufO":
+            return None
+        return numbers if numbers.dtype.kind in "biu" else numbers.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):  # such as dates, and lists of different lengths
+        return None
 
 
 class Ranker(BaseEstimator):

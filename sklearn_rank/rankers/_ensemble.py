@@ -319,15 +319,14 @@ class RankEnsemble(NamedMembers, QueryRanker):
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
         if not is_frame(X):
             return super()._checked_labelled(X, y, reset=reset)
-        check_columns(self, X, y, reset=reset)
+        X = check_columns(self, X, y, reset=reset)
         check_consistent_length(X, y)
         return X, checked_labels(y)
 
     def _checked_rows(self, X: Any) -> Any:
         if not is_frame(X):
             return super()._checked_rows(X)
-        check_columns(self, X, reset=False)
-        return X
+        return check_columns(self, X, reset=False)
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(

@@ -379,7 +379,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
             the top.
         """
         check_is_fitted(self)
-        check_columns(self, X, reset=False)
+        X = check_columns(self, X, reset=False)
         if not hasattr(X, "columns") and not get_tags(self).input_tags.allow_nan:
             # A member that is not asked cannot refuse missing values.
             assert_all_finite(X.tocsr() if sp.issparse(X) else X, input_name="X")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Collection
@@ -37,9 +38,12 @@ from .._validation import (
     refuse_missing_labels,
     validate_data,
 )
+from .._warn import warn
+from ..exceptions import LargeGainWarning
 from ..metrics import Measure, get_measure
 from ..metrics._shared import check_fixed_scale
 from ._base import (
+    check_columns,
     forget,
     is_frame,
     mixed_bits,
@@ -167,6 +171,8 @@ class GroupBooster:
     stopping_params: tuple[str, ...] = ()
     # Parameter that makes the library read positions or times from the order of the rows.
     order_param = ""
+    # Characters that the library refuses in names of features.
+    forbidden = "(?!)"
     # Columns of fit that the library takes, beside features and labels.
     columns: tuple[str, ...] = ()
 
@@ -223,12 +229,23 @@ class GroupBooster:
         return lists
 
     def rows(self, X: Any) -> Any:
-        """Rows as the library takes them: of sparse ones a matrix without duplicates."""
-        if not self.is_supported or not sp.issparse(X):
+        """Rows as the library takes them: of sparse ones a matrix of floats without duplicates."""
+        if not self.is_supported:
             return X
-        X = summed(sp.csr_matrix(X))
-        # It takes indices of 32 bits where these are enough.
-        return sp.csr_matrix((X.data, X.indices, X.indptr), X.shape)
+        if sp.issparse(X):
+            X = summed(sp.csr_matrix(X, dtype=np.float32 if X.dtype == np.float32 else np.float64))
+            # It takes indices of 32 bits where these are enough.
+            return sp.csr_matrix((X.data, X.indices, X.indptr), X.shape)
+        if not is_frame(X):
+            return X.astype(X.dtype.newbyteorder("="), copy=False)
+        names = [self.name_of_feature(name) for name in X.columns]
+        if names != [str(name) for name in X.columns]:
+            X = X[:]
+            X.columns = names
+        return X
+
+    def name_of_feature(self, name: Any) -> str:
+        return re.sub(self.forbidden, lambda found: f"%{ord(found[0]):x}", str(name))
 
     def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         name = self.ids_argument()
@@ -243,7 +260,7 @@ class GroupBooster:
         self.estimator.fit(rows.X, rows.labels, **arguments)
 
     def predict(self, X: Any, init_score: FloatArray | None = None, **options: Any) -> Any:
-        scores = self.estimator.predict(self.rows(X), **options)
+        scores = self.estimator.predict(X, **options)
         return scores if init_score is None else scores + init_score
 
     def importances(self) -> FloatArray:
@@ -264,6 +281,7 @@ class LightGBM(GroupBooster):
         "n_iter_no_change",
     )
     is_supported = True
+    forbidden = r'[",:\[\]{}]'
     columns = ("position", "init_score")
 
     def rows(self, X: Any) -> Any:
@@ -313,7 +331,10 @@ class LightGBM(GroupBooster):
             self.estimator.set_params(metric="None")
         options: dict[str, Any] = {"callbacks": []}
         if isinstance(categories := self.parameter("categorical_feature"), list | tuple):
-            options["categorical_feature"] = list(categories)
+            options["categorical_feature"] = [
+                self.name_of_feature(name) if isinstance(name, str) else name
+                for name in categories
+            ]
         if rows.position is not None:
             options["callbacks"].append(_position_callback(rows.position))
         if stopping is not None:
@@ -326,7 +347,7 @@ class LightGBM(GroupBooster):
 
             held_out = stopping.rows
             options |= {
-                "eval_X": (self.rows(held_out.X),),
+                "eval_X": (held_out.X,),
                 "eval_y": (held_out.labels,),
                 "eval_group": [held_out.sizes],
                 "eval_init_score": None if held_out.init_score is None else [held_out.init_score],
@@ -337,7 +358,7 @@ class LightGBM(GroupBooster):
             # LightGBM warns that it ignores a parameter that it does use.
             warnings.filterwarnings("ignore", "(cat|categorical)_(feature|column)s? ", UserWarning)
             self.estimator.fit(
-                self.rows(rows.X),
+                rows.X,
                 rows.labels,
                 group=rows.sizes,
                 sample_weight=rows.row_weight,
@@ -370,6 +391,7 @@ class XGBoost(GroupBooster):
 
     stopping_params = ("early_stopping_rounds",)
     is_supported = True
+    forbidden = r"[\[\]<]"
     order_param = "lambdarank_unbiased"
     columns = ("position", "init_score")
 
@@ -412,7 +434,7 @@ class XGBoost(GroupBooster):
             self.estimator.callbacks = [*(callbacks or []), self._callback(stopping)]
         try:
             self.estimator.fit(
-                self.rows(rows.X),
+                rows.X,
                 rows.labels,
                 qid=rows.codes,
                 sample_weight=rows.query_weight,
@@ -434,7 +456,7 @@ class XGBoost(GroupBooster):
         base: Any = xgboost.callback.TrainingCallback
         # XGBoost keeps the scores of a matrix that it has seen, and adds those of the new trees.
         matrix = xgboost.DMatrix(
-            self.rows(stopping.rows.X),
+            stopping.rows.X,
             base_margin=stopping.rows.init_score,
             missing=self.estimator.missing,
             enable_categorical=self.estimator.enable_categorical,
@@ -470,6 +492,14 @@ class CatBoost(GroupBooster):
         parameters = self.estimator.get_params()
         if parameters.get("allow_writing_files") is None:
             self.estimator.set_params(allow_writing_files=False)
+        loss = parameters.get("objective") or parameters.get("loss_function")
+        if str(loss).startswith("QuerySoftMax") and rows.labels.max() > 30:
+            warn(
+                f"{self.name} got the relevance {rows.labels.max():g}, and steps of QuerySoftMax "
+                "are in proportion to it, so that its first rounds may lose all order: pass "
+                "y / y.max(), whose scores have the same optimum.",
+                LargeGainWarning,
+            )
         options: dict[str, Any] = {}
         if not any(name in parameters for name in self.verbosity_params):
             options["verbose"] = False
@@ -480,7 +510,7 @@ class CatBoost(GroupBooster):
             kinds = {name: parameters.get(name) for name in self.column_params}
             pool = import_optional("catboost", "GroupRankerAdapter").Pool
             options["eval_set"] = pool(
-                self.rows(stopping.rows.X),
+                stopping.rows.X,
                 stopping.rows.labels,
                 group_id=stopping.rows.codes,
                 baseline=stopping.rows.init_score,
@@ -491,7 +521,7 @@ class CatBoost(GroupBooster):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
             self.estimator.fit(
-                self.rows(rows.X),
+                rows.X,
                 rows.labels,
                 group_id=rows.codes,
                 group_weight=rows.row_weight,
@@ -660,9 +690,11 @@ class GroupRankerAdapter(QueryRanker):
     With ``early_stopping``, all three libraries evaluate ``measure`` itself, averaged over the
     orders of tied rows. The ``metric`` of the estimator is not evaluated.
 
-    ``X`` is passed to the estimator unchanged except for the order of its rows, a copy. LightGBM
-    and CatBoost print nothing and CatBoost writes no files, unless the estimator's parameters
-    request it. Sorting takes O(n_samples (n_features + log n_samples)) time.
+    ``X`` is passed to the estimator in another order of its rows, a copy. Columns of numbers
+    become those of NumPy, whatever holds them, and a table of pyarrow a pandas frame; in names
+    that the library refuses ``[`` becomes ``%5b``. LightGBM and CatBoost print nothing and
+    CatBoost writes no files, unless the estimator's parameters request it. Sorting takes
+    O(n_samples (n_features + log n_samples)) time.
 
     Examples
     --------
@@ -779,6 +811,8 @@ class GroupRankerAdapter(QueryRanker):
             If ``qid`` is None without ``single_list=True``.
         UndefinedMetricWarning
             If ``measure`` is undefined for some of the validation queries.
+        LargeGainWarning
+            If CatBoost learns by QuerySoftMax from grades above 30.
         """
         with restored_on_error(self):
             estimator = self.estimator
@@ -883,15 +917,15 @@ class GroupRankerAdapter(QueryRanker):
     def _checked(
         self, X: Any, estimator: Any, y: Any = "no_validation", *, reset: bool = False
     ) -> Any:
-        """Check the shape of rows; the estimator checks values, and frames."""
-        refuse_blocked(self, X)
+        """Check the shape of rows, as the library takes them; it checks their values."""
+        booster = booster_of(estimator)
         if y is None or is_frame(X):
-            validate_data(self, X, y, reset=reset, skip_check_array=True)
-            return X
+            return booster.rows(check_columns(self, X, y, reset=reset))
+        refuse_blocked(self, X)
         # CatBoost takes strings in object arrays.
-        dtype = None if isinstance(booster_of(estimator), CatBoost) else "numeric"
+        dtype = None if isinstance(booster, CatBoost) else "numeric"
         options = {"dtype": dtype, "accept_sparse": "csr", "ensure_all_finite": False}
-        return validate_data(self, X, reset=reset, **options)
+        return booster.rows(validate_data(self, X, reset=reset, **options))
 
     def predict(self, X: Any, *, qid: Any = None, init_score: Any = None) -> FloatArray:
         """Predict scores; within a query a greater score is nearer to the top.

@@ -863,7 +863,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             ``top_threshold_`` cuts off the top.
         """
         check_is_fitted(self)
-        check_columns(self, X, reset=False)
+        X = check_columns(self, X, reset=False)
         return self._pooled(X, log_odds)
 
     def _of_fits(self, name: str) -> FloatArray:
@@ -907,7 +907,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             Probabilities, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        check_columns(self, X, reset=False)
+        X = check_columns(self, X, reset=False)
         odds = self._pooled(X, log_odds_of_probabilities)
         return expit(np.column_stack((-odds, odds)))
 

@@ -432,7 +432,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
     ) -> tuple[Any, AnyArray, TwoClasses, Any, Any]:
         """Rows whose values inner estimators check: of positive weight, as ``cv`` and groups."""
         refuse_misread(X=X, y=y, sample_weight=sample_weight, groups=groups)
-        check_columns(self, X, y, reset=True)
+        X = check_columns(self, X, y, reset=True)
         X, _ = indexable(X, y)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")

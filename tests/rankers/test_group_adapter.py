@@ -1,12 +1,14 @@
 """LightGBM, XGBoost and CatBoost behind one interface: beside calls by hand, and in searches."""
 
 import pickle
+from decimal import Decimal
 from importlib.util import find_spec
 
 import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
@@ -17,11 +19,18 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import GroupRankerAdapter, OrderPreservingRanker, TopFocusedRanker
+from sklearn_rank import (
+    GroupRankerAdapter,
+    OrderPreservingRanker,
+    RankEnsembleClassifier,
+    TopFocusedRanker,
+)
 from sklearn_rank._lists import LabelType, check_lists
+from sklearn_rank.exceptions import LargeGainWarning
 from sklearn_rank.metrics import get_measure, ndcg_score
-from sklearn_rank.rankers._base import row_keys
+from sklearn_rank.rankers._base import check_columns, row_keys
 from sklearn_rank.rankers._group_adapter import ordered_by_content
+from sklearn_rank.rankers._members import categorical_columns
 
 
 def light(**parameters):
@@ -39,7 +48,7 @@ def xgb(**parameters):
 def cat(**parameters):
     reason = "catboost is not installed"
     ranker = pytest.importorskip("catboost", reason=reason).CatBoostRanker
-    return ranker(**{"iterations": 8, "depth": 3, "thread_count": 1} | parameters)
+    return ranker(**{"n_estimators": 8, "depth": 3, "thread_count": 1} | parameters)
 
 
 every_library = pytest.mark.parametrize("make", [light, xgb, cat])
@@ -409,9 +418,8 @@ def test_the_measure_itself_is_watched(make, measure):
     y = (y > 1).astype(int)
     X_val, y_val, qid_val = data(30, seed=1)
     y_val = (y_val > 1).astype(int)
-    rounds = {"iterations": 60} if make is cat else {"n_estimators": 60}
     adapter = GroupRankerAdapter(
-        make(**rounds), measure=measure, early_stopping=True, n_iter_no_change=6
+        make(n_estimators=60), measure=measure, early_stopping=True, n_iter_no_change=6
     )
     validation = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}
     adapter.fit(X, y, qid=qid, **validation)
@@ -482,6 +490,83 @@ def test_rows_in_any_container(make):
     assert fitted.feature_importances_.shape == (5,)
 
 
+def held_otherwise():
+    """The same numbers in two ways: frames of NumPy, and other types, names and tables."""
+    X, y, qid = data()
+    X = np.round(X, 2)
+    X[::7, 1] = np.nan
+    plain = pd.DataFrame(X, columns=list("abcde")).assign(flag=X[:, 0] > 0)
+    decimals = [Decimal(str(value)) for value in X[:, 0]]
+    names = ["a[0]", "b{}", "c:", 'd,"', "<e>", "flag"]
+    arrow = pa.table(plain).append_column("g", pa.array(decimals))
+    return y, qid, {
+        "objects": (plain, plain.astype(object).where(plain.notna(), None)),
+        "decimals": (plain, plain.assign(a=decimals)),
+        "Arrow": (plain, plain.convert_dtypes(dtype_backend="pyarrow")),
+        "decimals of polars": (
+            pl.DataFrame(plain),
+            pl.DataFrame(plain).with_columns(pl.col("a").cast(pl.Decimal(10, 2))),
+        ),
+        "table": (plain.assign(g=X[:, 0]), arrow),
+        "names": (plain, plain.set_axis(names, axis=1)),
+        "names of polars": (plain, pl.DataFrame(plain.set_axis(names, axis=1))),
+        "levels": (plain, plain.set_axis([("u", name) for name in plain.columns], axis=1)),
+        "big-endian": (X, X.astype(">f8")),
+    }  # fmt: skip
+
+
+@every_library
+def test_numbers_are_numbers_whatever_holds_them(make):
+    y, qid, kinds = held_otherwise()
+    for kind, (plain, other) in kinds.items():
+        adapter = GroupRankerAdapter(make(n_estimators=2), early_stopping=True, random_state=0)
+        expected = adapter.fit(plain, y, qid=qid).predict(plain)
+        found = clone(adapter).fit(other, y, qid=qid)
+        np.testing.assert_array_equal(found.predict(other), expected, err_msg=kind)
+        if kind != "big-endian":
+            names = [*map(str, getattr(other, "column_names", other.columns))]
+            assert [*map(str, getattr(found, "feature_names_in_", names))] == names
+    # A column that the estimator is told to take for categories stays one of integers.
+    coded = kinds["objects"][0].assign(a=(7 * y % 4).astype(object))
+    if make is cat:
+        adapter = GroupRankerAdapter(cat(cat_features=["a"]))
+        adapter.fit(coded.drop(columns="b"), y, qid=qid)
+    if make is light:
+        renamed = coded.set_axis(["[a]", *coded.columns[1:]], axis=1)
+        expected = GroupRankerAdapter(light(categorical_feature=["a"])).fit(coded, y, qid=qid)
+        found = GroupRankerAdapter(light(categorical_feature=["[a]"])).fit(renamed, y, qid=qid)
+        np.testing.assert_array_equal(found.predict(renamed), expected.predict(coded))
+
+
+def test_numbers_are_numbers_in_rankers_of_two_classes():
+    y, _, kinds = held_otherwise()
+    y = y > 1
+    trees = LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1)
+    for ranker in (
+        TopFocusedRanker(trees, n_rounds=1),
+        RankEnsembleClassifier([("one", trees), ("two", trees)], cv=2),
+    ):
+        for kind in ("objects", "decimals of polars", "table"):
+            plain, other = kinds[kind]
+            expected = ranker.fit(plain, y).decision_function(plain)
+            found = ranker.fit(other, y).decision_function(other)
+            np.testing.assert_array_equal(found, expected, err_msg=kind)
+    plain, other = kinds["objects"]
+    # By default columns that are no numbers are categories: these are not.
+    assert categorical_columns(check_columns(ranker, other, y, reset=True)) == []
+    assert other.dtypes.eq(object).all()
+
+
+def test_large_grades_of_a_loss_of_catboost_are_warned_of():
+    X, y, qid = data()
+    for name, loss in (("loss_function", "QuerySoftMax"), ("objective", "QuerySoftMax:beta=0.5")):
+        adapter = GroupRankerAdapter(cat(**{name: loss}))
+        with pytest.warns(LargeGainWarning, match=r"the relevance 201, .* pass y / y.max\(\)"):
+            adapter.fit(X, 67 * y, qid=qid)
+    adapter.fit(X, y / y.max(), qid=qid)
+    GroupRankerAdapter(cat(loss_function="QueryRMSE")).fit(X, 67 * y, qid=qid)
+
+
 @every_library
 @pytest.mark.parametrize("early_stopping", [False, True])
 def test_sparse_rows(make, early_stopping):
@@ -494,6 +579,11 @@ def test_sparse_rows(make, early_stopping):
         for container in (sp.csr_array, sp.csc_array, sp.coo_matrix):
             fitted = clone(adapter).fit(container(X), y, qid=qid)
             np.testing.assert_array_equal(fitted.predict(container(X)), expected)
+    for rows in (sp.csr_array(X > 0), sp.csr_array((3 * X).astype(int))):
+        fitted = clone(adapter).fit(rows, y, qid=qid)
+        floats = rows.astype(float)
+        expected = clone(adapter).fit(floats, y, qid=qid).predict(floats)
+        np.testing.assert_array_equal(fitted.predict(rows), expected)
     assert (
         clone(adapter).fit(sp.csr_array(X), y, qid=qid).predict(sp.csr_array(X)).shape == y.shape
     )
