@@ -39,6 +39,15 @@ class Printed:
     def __repr__(self) -> str:
         return str(self)
 
+    # Results without arrays have those of dataclasses.
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return repr(self.to_dict()) == repr(other.to_dict())  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as values that JSON can hold.
 

@@ -240,6 +240,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         else:
             self.n_queries_ = len(group_rows(check_qid(ravelled(qid, "qid"), len(X)))[0])
         self.list_: Any = None
+        self._learned = self.method, self.signed_log
         if self.n_queries_ == 1:
             values = self._prepared(X)
             if self.method == "rank":
@@ -272,7 +273,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             If ``qid`` is None and ``fit`` got several queries.
         """
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X, (method, _) = self._checked(X, reset=False), self._learned
         if qid is None:
             if self.list_ is None:
                 raise ValueError(
@@ -282,7 +283,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     " with metadata routing enabled)."
                 )
             values = self._prepared(X)
-            if self.method == "rank":
+            if method == "rank":
                 values = _shares_among(values, *self.list_)
             else:
                 _scale(values, np.array([0, len(X)]), *self.list_)
@@ -296,10 +297,10 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             values = self._prepared(X[block, columns])
             within = offsets[lists.start : lists.stop + 1] - offsets[lists.start]
             weights = None if weight is None else weight[block]
-            if self.method == "rank":
+            if method == "rank":
                 values = _rank_shares(values, within, weights)
             else:
-                _scale(values, within, *_centre_and_scale(values, within, weights, self.method))
+                _scale(values, within, *_centre_and_scale(values, within, weights, method))
             result[block, columns] = values
         return result
 
@@ -333,7 +334,8 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _prepared(self, X: Any) -> FloatArray:
         """A copy in float64, of logarithms where these are asked for."""
-        if self.signed_log and self.method != "rank":
+        method, signed_log = self._learned
+        if signed_log and method != "rank":
             values = np.log1p(np.abs(X, dtype=np.float64))
             return np.copysign(values, X, out=values)
         return np.array(X, dtype=np.float64)

@@ -48,7 +48,7 @@ DEVIATIONS = 12.0
 OF_GROUPS = 0.8
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BatchLimits(Printed):
     """Limits of the number of positives among the first k rows of a batch, for several k.
 

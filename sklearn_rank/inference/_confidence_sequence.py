@@ -857,7 +857,7 @@ class ConfidenceSequence:
     def interval(self) -> Interval:
         """Interval of the last update."""
         if not self._history:
-            raise ValueError("There is no interval yet: pass rows to update() first.")
+            raise AttributeError("There is no interval yet: pass rows to update() first.")
         return self._history[-1]
 
     @property

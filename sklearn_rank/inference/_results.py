@@ -241,7 +241,7 @@ class Comparison(Printed):
         """Interval for the difference, for a comparison with one contrast."""
         error = self._single("interval", self.difference_errors)
         if isnan(self.low[0]) or isnan(self.high[0]):
-            raise ValueError(
+            raise AttributeError(
                 f"method={self.method!r} gives no interval, its limits are NaN: use another"
                 " method of compare."
             )
@@ -347,7 +347,7 @@ class Comparison(Printed):
 
     def _single(self, name: str, values: tuple[float, ...]) -> float:
         if len(self) > 1:
-            raise ValueError(
+            raise AttributeError(
                 f"{name} is defined for one contrast, but there are {len(self)}: select one, as in"
                 f" found[{self.contrasts[0]!r}].{name}; the contrasts are {self._some_names()}."
             )

@@ -349,8 +349,10 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         The positive class.
     threshold_ : float
         Scores of at least this are flagged. They are those of ``decision_function``, or else of
-        ``predict_proba``, for the positive class. ``inf`` flags nothing. NaN if the number of rows
-        is chosen for each batch.
+        ``predict_proba``, for the positive class. ``inf`` flags nothing. With a share as
+        ``capacity`` alone, what this share of the calibration rows reach, for rows that come one
+        by one, while ``predict`` flags the share of each batch. NaN for a number of rows, or if
+        the number is chosen for each batch.
     report_ : ThresholdReport
         What is promised, why, on what assumption, and what could not be promised.
     calibration_scores_ : ndarray of shape (n_calibration,)
@@ -492,6 +494,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     def _fit(self, X: Any, y: Any, value: Any, params: dict[str, Any]) -> None:
         goals = self._goals(of_rows=value is not None)
+        # What predict goes by, whatever the parameters are set to afterwards.
+        self._stored = goals, self.capacity, self.level, self.random_state
         if not is_classifier(self.estimator):
             raise TypeError(
                 f"{self.estimator!r} is not a classifier: pass a classifier, such as"
@@ -555,6 +559,10 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             assumption=self._assumption(goals, n_folds),
             impossible=impossible,
         )
+        if not goals and not is_whole(self.capacity):
+            n_above = largest_number(self.capacity, len(rows))
+            place = int(np.searchsorted(cutoffs.n_flagged, n_above, "right"))
+            self.threshold_ = float(cutoffs.threshold[place - 1]) if place else inf
         if impossible:
             warn(f"{impossible} {self.report_.rule}.", UserWarning)
         are_many = min(positive.sum(), np.sum(~positive)) >= MIN_OF_CLASS
@@ -569,8 +577,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     @property
     def _in_batch(self) -> bool:
         """Whether the precision of each batch is promised."""
-        of_precision = self.min_precision is not None or self.min_value is not None
-        return self.capacity is not None and of_precision
+        goals, capacity, *_ = self._stored
+        return capacity is not None and any(goal.name == "precision" for goal in goals)
 
     def _goals(self, *, of_rows: bool = False) -> list[Goal]:
         """Check the parameters, and return what is promised; amounts may be those of rows."""
@@ -601,13 +609,13 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                 " max_fpr=, min_value= or capacity=."
             )
         if self.capacity is not None:
-            self._n_rows(1)
+            largest_number(self.capacity, 1)
             if self.min_recall is not None:
                 raise ValueError(
                     f"capacity={self.capacity!r} limits what is flagged, so that no recall can be"
                     " promised: leave capacity or min_recall out."
                 )
-            if self._in_batch and len(goals) > 1:
+            if len(goals) > 1 and any(goal.name == "precision" for goal in goals):
                 raise ValueError(
                     "With capacity the precision is that of a batch, and the false positive rate"
                     " that of all new rows: pass capacity with one of min_precision, min_value and"
@@ -635,15 +643,6 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         return Goal(
             "precision", share, f"mean value of at least {least:g} (precision {share:.3g})"
         )
-
-    def _n_rows(self, n: int) -> int:
-        """Largest number of rows of a batch of n that are flagged."""
-        if self.capacity is None:
-            return n
-        if is_whole(self.capacity):
-            return min(check_whole("capacity", self.capacity, 1), n)
-        what = "a share of a batch, or a whole number of rows, such as 50"
-        return int(check_share("capacity", self.capacity, what=what) * n * (1.0 + 1e-12))
 
     def _calibrate(self, sample: Sample) -> tuple[FloatArray, IntArray, int]:
         """Scores and numbers of the calibration rows, and the number of folds; 0 for prefit."""
@@ -757,17 +756,34 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         -------
         ndarray of shape (n_samples,)
             The positive class for rows that are flagged, else the other class.
+
+        Warns
+        -----
+        ThresholdWarning
+            If ``capacity`` is for a batch, but the call has fewer rows than one flag needs, or
+            one of which a number of rows is flagged.
         """
         check_is_fitted(self, "report_")
+        goals, capacity, *_ = self._stored
         scores = np.asarray(ranking_scores(self.estimator_, X, self.pos_label_))
+        most = largest_number(capacity, len(scores))
+        if capacity is not None and len(scores) and (most == 0 or len(scores) == 1):
+            effect = "limits nothing" if most else "flags nothing"
+            alone = "" if goals else ", or compare the score of each row with threshold_"
+            if most and not goals:
+                alone += ", after a fit with a share as capacity"
+            warn(
+                f"capacity={capacity!r} is for the rows of one call, and {effect} where X has"
+                f" {len(scores)}: pass all rows of a batch at once{alone}.",
+                ThresholdWarning,
+            )
         flagged = np.zeros(len(scores), dtype=bool)
         if self._in_batch:
-            if most := self._n_rows(len(scores)):
-                limits, (goal,) = self._limits(scores, most), self._goals()
+            if most:
+                limits, (goal,) = self._limits(scores, most), goals
                 flagged[limits.order[: limits.largest_k(goal.value)]] = True
         else:
-            flagged |= np.isnan(self.threshold_) | (scores >= self.threshold_)
-            most = self._n_rows(len(scores))
+            flagged |= not goals or scores >= self.threshold_
             if np.count_nonzero(flagged) > most:
                 flagged = self._first(scores, most)
         of_pos = int(self.classes_[1] == self.pos_label_)
@@ -788,7 +804,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         """
         check_is_fitted(self, "report_")
         scores = np.asarray(ranking_scores(self.estimator_, X, self.pos_label_))
-        return self._limits(scores, max(self._n_rows(len(scores)), 1))
+        return self._limits(scores, max(largest_number(self._stored[1], len(scores)), 1))
 
     def guarantees(self, X: Any = None) -> dict[str, AnyArray]:
         """Compute what could be promised of each number of flagged rows, beside what is seen.
@@ -810,7 +826,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             together.
         """
         check_is_fitted(self, "report_")
-        goals = self._goals(of_rows=self._cutoffs.amounts is not None)
+        goals, _, level, _ = self._stored
         if not goals:
             raise ValueError(
                 "Nothing is promised: pass min_precision=, min_recall=, max_fpr= or min_value=."
@@ -822,7 +838,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             seen, least = limits.estimate / limits.k, limits.low / limits.k
             name = goals[0].name
             return {"n_flagged": limits.k, name: seen, f"{name} guaranteed": least}
-        cutoffs, delta = self._cutoffs, (1.0 - self.level) / len(goals)
+        cutoffs, delta = self._cutoffs, (1.0 - level) / len(goals)
         table: dict[str, AnyArray] = {"n_flagged": cutoffs.n_flagged}
         for goal in goals:
             table[goal.name] = cutoffs.observed(goal)
@@ -832,8 +848,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     def _limits(self, scores: FloatArray, most: int) -> BatchLimits:
         """Limits for up to ``most`` rows of a batch."""
         labels, k = (self.calibration_positive_, self.calibration_scores_), np.arange(1, most + 1)
-        options = {"level": self.level, "random_state": self.random_state}
-        return batch_limits(*labels, scores, k=k, **options)
+        *_, level, seed = self._stored
+        return batch_limits(*labels, scores, k=k, level=level, random_state=seed)
 
     def _first(self, scores: FloatArray, k: int) -> BoolArray:
         """Whether each row is among the first k, with ties at the end in random order."""
@@ -841,7 +857,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if k:
             cut = np.partition(scores, len(scores) - k)[len(scores) - k]
             flagged = scores > cut
-            tied, rng = np.flatnonzero(scores == cut), check_generator(self.random_state)
+            tied, rng = np.flatnonzero(scores == cut), check_generator(self._stored[-1])
             flagged[rng.permutation(tied)[: k - np.count_nonzero(flagged)]] = True
         return flagged
 
@@ -869,6 +885,16 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         return router.add(splitter=splitter, method_mapping=split)
 
 
+def largest_number(capacity: float | None, n: int) -> int:
+    """Number of rows of a batch of n that are flagged at most."""
+    if capacity is None:
+        return n
+    if is_whole(capacity):
+        return min(check_whole("capacity", capacity, 1), n)
+    what = "a share of a batch, or a whole number of rows, such as 50"
+    return int(check_share("capacity", capacity, what=what) * n * (1.0 + 1e-12))
+
+
 def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) -> str:
     """Best value that the labels show, and number of labels that would be enough."""
     text = f"No cut-off has {goal.text} with confidence {100 * level:g} %"
@@ -891,10 +917,17 @@ def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) ->
     if is_missed(log(MAX_GROWTH)):
         return f"{text}, and no number of rows like these would do."
     if not is_missed(0.0):
-        # A cut-off would pass a test by itself, but the sequence of tests ended before it.
-        return f"{text}; a few more calibration rows would do."
+        best = int(cutoffs.chances(goal, 1.0, lost).argmin())
+        return (
+            f"{text}. The first {cutoffs.n_flagged[best]:,.0f} rows, with"
+            f" {cutoffs.observed(goal)[best]:.3f}, would pass a test of their own, but the tests"
+            " go down from the first rows until one fails, which more rows need not change: rank"
+            " the first rows better, or fix one cut-off in advance and test it on new rows."
+        )
     more = expm1(_last(is_missed, 0.0, log(MAX_GROWTH))) * len(cutoffs.positive)
-    return f"{text}; some {ceil(1.02 * more):,} more calibration rows like these would do."
+    # Nor need the tests of earlier rows succeed.
+    would = "may" if in_sequence else "would"
+    return f"{text}; some {ceil(1.02 * more):,} more calibration rows like these {would} do."
 
 
 def _last(holds: Callable[[float], bool], low: float, high: float) -> float:

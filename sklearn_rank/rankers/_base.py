@@ -49,10 +49,11 @@ CRITERIA = {
 @contextmanager
 def restored_on_error(estimator: Any) -> Iterator[None]:
     """Restore the fitted attributes of the estimator if the body raises."""
-    before = {name: value for name, value in vars(estimator).items() if not name.startswith("_")}
+    before = vars(estimator).copy()
     try:
         yield
     except BaseException:
+        # Callbacks take down what they set up.
         for name in [name for name in vars(estimator) if not name.startswith("_")]:
             delattr(estimator, name)
         vars(estimator).update(before)

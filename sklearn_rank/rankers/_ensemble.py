@@ -39,6 +39,7 @@ from ._base import (
     store_parameters,
 )
 from ._group_adapter import GroupRankerAdapter
+from ._linear_base import as_normalizer
 from ._linear_rankers import OrderPreservingRanker
 from ._list_base import QueryRanker, check_held_out_weights, checked_labels, held_out_value
 from ._members import (
@@ -60,7 +61,7 @@ class Fusion:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.normalizer = QueryNormalizer("rank" if name == "reciprocal_rank" else name)
+        self.normalizer = as_normalizer("rank" if name == "reciprocal_rank" else name)
 
     def fit(self, scores: FloatArray, qid: Any, sample_weight: Any) -> Fusion:
         """Learn the statistics of the scores of a single list; nothing for several lists."""
@@ -451,20 +452,20 @@ class RankEnsemble(NamedMembers, QueryRanker):
         """Scores of held-out rows on one scale, in the order of the lists."""
         lists, rows, _ = self._held_out
         scores = self.held_out_scores_[rows]
-        fusion = Fusion(self.fusion).fit(scores, lists.list_of, lists.weight)
+        fusion = Fusion(self.fusion_.name).fit(scores, lists.list_of, lists.weight)
         return fusion.values(scores, lists.list_of, lists.weight)
 
     def _fitted_weights(self, values: FloatArray, items: Any) -> FloatArray:
         """Weights fitted to the measure on some of the items. Shape (n_members,)."""
-        lists, measure = self._held_out[0], get_measure(self.measure)
+        lists = self._held_out[0]
         metadata = metadata_at(metadata_of(lists, lists.weight), items)
-        return fitted_weights(
-            values[items], held_out_value(measure, lists.grade[items], **metadata)
-        )
+        value = held_out_value(self._measure, lists.grade[items], **metadata)
+        return fitted_weights(values[items], value)
 
     def _fit_weights(self) -> None:
         """Set the weights, fixed or fitted to the scores of held-out rows."""
         weights = self._fixed_weights(len(self.estimators_))
+        self._measure = get_measure(self.measure)
         if weights is None:
             values = self._held_out_values()
             weights = self._fitted_weights(values, np.arange(len(values)))
@@ -483,9 +484,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
             options |= {"sample_weight": weight, "weights": "sampling"}
         elif lists.weight is not None:
             options |= {"sample_weight": lists.weight, "weights": "frequency"}
-        return compare(
-            get_measure(self.measure), lists.grade, systems, qid=lists.list_of, **options
-        )
+        return compare(self._measure, lists.grade, systems, qid=lists.list_of, **options)
 
     def _scores(self, X: Any) -> FloatArray:
         return self.predict(X)

@@ -331,7 +331,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
 
     def _fit_weights(self) -> None:
         """Set weights and threshold from the scores of held-out rows."""
-        measure, weights = get_measure(self.measure), self._fixed_weights(len(self.estimators_))
+        self._measure = measure = get_measure(self.measure)
+        weights = self._fixed_weights(len(self.estimators_))
         (rows, folds, _), odds = self._held_out, self.held_out_scores_
         self._stack = Stack(odds, rows, measure, weights)
         self.weights_ = self._stack.weights
@@ -349,7 +350,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         if np.ptp(rows.weight) > 0.0:
             options |= {"sample_weight": rows.weight, "weights": "sampling"}
         systems = {"ensemble": self._held_out_ensemble} | members
-        return compare(get_measure(self.measure), rows.positive, systems, **options)
+        return compare(self._measure, rows.positive, systems, **options)
 
     def _folds(self, cv: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> list[Fold]:
         """Folds of which each row is in one test part; a number of them keeps groups whole."""

@@ -35,7 +35,7 @@ from .._validation import ravelled
 from .._warn import warn
 from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import CalibrationWarning, UnlinkedLabelWarning
-from ..losses import ListwiseSoftmax, PointwiseLogistic, TemplateLoss, get_loss
+from ..losses import ListwiseSoftmax, PointwiseLogistic, TemplateLoss
 from ..losses._shared import LossOnLists
 from ..metrics import Measure, get_measure, rank_positions
 from ..metrics._shared import check_two_grades, scored_labels
@@ -516,11 +516,15 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
         return softmax(scores, axis=1) if self.probability_ == "softmax" else expit(scores)
 
     def _refuse_probabilities(self) -> None:
-        loss = get_loss(self.loss) if isinstance(self.loss, str) else self.loss
-        if not isinstance(loss, ListwiseSoftmax | PointwiseLogistic):
+        if getattr(self, "probability_", None) is not None:
+            return
+        loss = self.loss
+        of_softmax = loss == "softmax" or isinstance(loss, ListwiseSoftmax)
+        of_sigmoid = loss == "pointwise_logistic" or isinstance(loss, PointwiseLogistic)
+        if not (of_softmax or of_sigmoid):
             raise AttributeError(
                 "predict_proba is available for loss='softmax' and loss='pointwise_logistic', "
-                f"but loss is {self.loss!r}, whose scores are not probabilities: use one of the "
+                f"but loss is {loss!r}, whose scores are not probabilities: use one of the "
                 "two, with measure='precision@1'."
             )
         if not hasattr(self, "probability_"):
@@ -529,18 +533,16 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
                 "the labels: call fit first, with loss='softmax' or 'pointwise_logistic' and "
                 "measure='precision@1'."
             )
-        if self.probability_ is None:
-            requirement = (
-                "one label of each row with utility 1 and the others with utility 0, such as "
-                "classes,"
-                if isinstance(loss, ListwiseSoftmax)
-                else "utilities 0 and 1 and eta=1, such as an indicator matrix,"
-            )
-            raise AttributeError(
-                f"predict_proba with loss={self.loss!r} needs {requirement} and "
-                f"measure='precision@1', but {get_measure(self.measure).name} gives other "
-                "utilities for these labels."
-            )
+        requirement = (
+            "one label of each row with utility 1 and the others with utility 0, such as classes,"
+            if of_softmax
+            else "utilities 0 and 1 and eta=1, such as an indicator matrix,"
+        )
+        measure = getattr(self.measure, "name", self.measure)
+        raise AttributeError(
+            f"predict_proba with loss={loss!r} needs {requirement} and measure='precision@1', but"
+            f" {measure} gives other utilities for these labels."
+        )
 
 
 def _probability(loss: TemplateLoss, lists: Lists) -> str | None:

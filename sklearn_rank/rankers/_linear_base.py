@@ -41,7 +41,8 @@ from ._list_base import (
 def as_normalizer(normalize: Any) -> QueryNormalizer | None:
     if normalize is None:
         return None
-    return QueryNormalizer(normalize) if isinstance(normalize, str) else clone(normalize)
+    normalizer = QueryNormalizer(normalize) if isinstance(normalize, str) else clone(normalize)
+    return normalizer.set_output(transform="default")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -856,12 +856,13 @@ def store_scores(estimator: Any, function: ScoreFunction, rows: TwoClasses) -> N
     """Give an estimator its classes and its score function, and nothing of an earlier fit."""
     forget(estimator, "coef_", "dual_coef_", "support_", "X_fit_")
     estimator.classes_, estimator.pos_label_ = rows.classes, rows.pos_label
+    estimator._kernel = kernel_of(estimator)
     vars(estimator).update(function.attributes(rows.taken, rows.direction))
 
 
 def fitted_scores(estimator: Any) -> ScoreFunction:
     """Score function of an estimator, from its fitted attributes."""
-    kernel = kernel_of(estimator)
+    kernel = estimator._kernel
     if kernel is None:
         return LinearScores(estimator.coef_[0])
     rows = None if kernel.is_precomputed else estimator.X_fit_
@@ -916,7 +917,8 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         function, threshold = fitted_scores(self), self.threshold_
         if is_collection(X):
             return scores_by_blocks(self, X, lambda rows: function.scores(rows) - threshold)
-        X = self._validated(X, dtype=self._row_types, reset=False)
+        row_types = self._row_types if self._kernel is None else np.float64
+        X = self._validated(X, dtype=row_types, reset=False)
         return function.scores(X) - threshold
 
     def _parameters_of_folds(self) -> dict[str, Any]:

@@ -1,18 +1,22 @@
 """Results of functions: what is printed is what a session and a notebook show."""
 
 import dataclasses
+import doctest
 import importlib
 import inspect
 import json
+import pickle
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
 import sklearn_rank
 from sklearn_rank._printed import Printed, html_table, text_table
+from sklearn_rank.inference import ConfidenceSequence, compare
 
 ROOMS = [name for name in sklearn_rank.__all__ if inspect.ismodule(getattr(sklearn_rank, name))]
 PRINTED = sorted(
@@ -24,12 +28,49 @@ PRINTED = sorted(
     ),
     key=lambda thing: thing.__name__,
 )
+OBJECTS = {
+    thing
+    for room in ROOMS
+    for thing in vars(importlib.import_module(f"sklearn_rank.{room}")).values()
+    if inspect.isclass(thing)
+    and thing.__module__.startswith("sklearn_rank")
+    and not issubclass(thing, BaseEstimator | Exception)
+}
 
 
 @pytest.mark.parametrize("kind", PRINTED, ids=lambda kind: kind.__name__)
 def test_what_is_printed_is_the_representation(kind):
     assert issubclass(kind, Printed)
     assert kind.__repr__ is Printed.__repr__
+
+
+@pytest.mark.parametrize("kind", sorted(OBJECTS, key=repr), ids=lambda kind: kind.__name__)
+def test_any_tool_can_look_at_public_objects(kind):
+    made = {}
+    for example in doctest.DocTestParser().get_examples(inspect.getdoc(kind) or ""):
+        exec(example.source, made)
+    for one in [one for one in made.values() if type(one) in OBJECTS]:
+        assert isinstance(repr(one), str)
+        assert (one == one) is True
+        assert (one == 0) is False
+        for name in dir(one):
+            getattr(one, name, None)
+        if isinstance(one, Printed):
+            again = pickle.loads(pickle.dumps(one))
+            assert (again == one) is True
+            assert hash(again) == hash(one)
+            assert one._repr_html_()
+
+
+def test_a_name_without_a_value_is_an_attribute_error():
+    scores = {name: [3, 2, 1, 0] for name in "abc"}
+    several = compare("auc", [1, 0, 1, 0], scores)
+    for one, name in (
+        (several, "estimate"),
+        (several, "interval"),
+        (ConfidenceSequence("auc"), "interval"),
+    ):
+        assert not hasattr(one, name)
 
 
 @dataclass(frozen=True, repr=False)

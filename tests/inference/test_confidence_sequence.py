@@ -373,7 +373,7 @@ def test_arguments_are_checked(options, message):
 def test_what_is_refused_says_what_to_pass():
     rng = np.random.default_rng(0)
     y, score = batch(rng)
-    with pytest.raises(ValueError, match="pass rows to update"):
+    with pytest.raises(AttributeError, match="pass rows to update"):
         _ = ConfidenceSequence("auc").interval
     with pytest.raises(ValueError, match="does not support bedroc@20 of one list"):
         ConfidenceSequence("bedroc@20", method="betting").update(y, score)

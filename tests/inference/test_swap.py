@@ -72,7 +72,7 @@ def test_clear_differences_are_found(measure):
     assert found.pvalue <= 0.05
     assert found.method == "swaps"
     assert np.isnan([found.low[0], found.high[0]]).all()
-    with pytest.raises(ValueError, match="method='swaps' gives no interval"):
+    with pytest.raises(AttributeError, match="method='swaps' gives no interval"):
         _ = found.interval
     perfect = np.arange(60)[::-1]
     worst = swap_test(y_true, perfect, -perfect, random_state=0)

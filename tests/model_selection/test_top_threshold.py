@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
+from scipy.special import expit
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
@@ -208,7 +209,7 @@ def test_a_capacity_flags_the_first_rows_of_a_batch_with_ties_at_random():
     assert flagged.sum() == 100
     assert X[flagged, 0].min() >= X[~flagged, 0].max()
     np.testing.assert_array_equal(flag.predict(X) == 1, flagged)
-    assert (flag.set_params(random_state=1).predict(X) != flagged).any()
+    assert (prefit(X, y, capacity=100, random_state=1).predict(X) != flagged).any()
     assert prefit(X, y, capacity=0.01).predict(X[:1000]).sum() == 10
     assert prefit(X, y, capacity=5000).predict(X).sum() == 2000
     assert prefit(X, y, capacity=5).predict(X[:0]).shape == (0,)
@@ -216,6 +217,24 @@ def test_a_capacity_flags_the_first_rows_of_a_batch_with_ties_at_random():
     assert limited.predict(X).sum() == 10
     assert limited.predict(np.full((50, 2), -9.0)).sum() == 0
     assert str(flag.report_) == "Flags the first rows of a batch, at most 100 rows of a batch."
+
+
+def test_rows_one_by_one_are_no_batch_but_have_a_cut_off():
+    X, y = rows(4)
+    flag = prefit(X, y, capacity=0.1)
+    assert np.count_nonzero(X[:, 0] >= flag.threshold_) == 200
+    assert np.isnan(flag.report_.threshold)
+    for options, n_rows, n_flagged, message in (
+        ({"capacity": 0.1}, 1, 0, r"flags nothing where X has 1: .* with threshold_\."),
+        ({"capacity": 0.1}, 9, 0, "flags nothing where X has 9: pass all rows of a batch at once"),
+        ({"capacity": 50}, 1, 1, "limits nothing where X has 1: .* with a share as capacity"),
+        ({"capacity": 0.1, "max_fpr": 0.2}, 1, 0, "flags nothing where X has 1: .* at once.$"),
+        ({"capacity": 0.1, "min_precision": 0.5}, 5, 0, "flags nothing where X has 5"),
+    ):
+        flag = prefit(X, y, **options)
+        with pytest.warns(ThresholdWarning, match=message):
+            assert flag.predict(X[:n_rows]).sum() == n_flagged
+    flag.predict(X[:10])
 
 
 def test_a_batch_of_groups_is_refused_and_so_are_promises_that_exclude_each_other():
@@ -354,6 +373,14 @@ def test_what_is_impossible_is_said_with_the_labels_that_would_do():
         prefit(X[:20], y[:20], min_recall=0.9)
     with pytest.raises(ValueError, match=r"No cut-off has precision of at least 0.9, and recall"):
         prefit(X, y, min_precision=0.9, min_recall=0.9)
+    # A weak model, with too few positives among the very first rows: there the tests end.
+    X = np.random.default_rng(0).normal(size=(20_000, 2))
+    y = (np.random.default_rng(1).random(20_000) < expit(0.6 * X[:, 0] - 1.2)).astype(int)
+    y[np.argsort(-X[:, 0])[:30]] = 0
+    alone = r"The first [\d,]+ rows, with 0\.\d+, would pass a test of their own, but the tests go"
+    for options in ({"min_precision": 0.35}, {"min_value": 0.0, "value": (65.0, -35.0)}):
+        with pytest.warns(UserWarning, match=alone):
+            assert prefit(X, y, **options).threshold_ == np.inf
 
 
 @pytest.mark.parametrize(
