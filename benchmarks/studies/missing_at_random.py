@@ -81,7 +81,7 @@ def study(name, n_repetitions, rng):
             design = LabelDesign(probability, proxy=proxy)
             for measure in MEASURES:
                 columns = np.where(known, y, np.nan), score
-                interval = metric_interval(measure, *columns, design=design)
+                interval = metric_interval(measure, *columns, design=design, conditional=True)
                 truth = get_measure(measure)(y, score)
                 row = interval.estimate - truth, truth in interval, interval.width
                 found.setdefault((way, measure), []).append(row)

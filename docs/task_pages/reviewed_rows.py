@@ -40,8 +40,9 @@ right = compare("ap", y, scores, design=design)
 print(right)
 
 # %%
-# The challenger is better in average precision. The interval is for the value
-# that this list has with all labels: each audited row stands for many others.
+# The challenger is better in average precision, on other lists like this one
+# too: each audited row stands for many others. ``conditional=True`` would ask
+# for this list alone.
 #
 # Unlabelled rows as negatives
 # ----------------------------

@@ -15,6 +15,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
     are_usual_labels,
     check_choice,
+    check_flag,
     check_generator,
     check_level,
     is_number,
@@ -243,6 +244,7 @@ def compare(
     sample_weight: Any = None,
     weights: WeightMeaning = None,
     design: Design = None,
+    conditional: bool | None = None,
     alternative: Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
     | None = None,
     margin: float | None = None,
@@ -293,8 +295,12 @@ def compare(
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
         ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
-        sample of all rows. The comparison is then of the values of this list with all labels, or
-        of the means over queries, by the methods of :func:`metric_interval`.
+        sample of all rows. The methods are those of :func:`metric_interval`.
+    conditional : bool or None, default=None
+        Whether the labels of one list are treated as fixed; as for :func:`metric_interval`. With
+        ``design`` and True the comparison is of the values of this list alone, and the conclusion
+        is "better on this list". None asks for the population, but limits over all labels are
+        always for this list.
     alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
         Alternative hypothesis of each contrast: the difference is not 0; below 0; above 0; not
         worse by ``margin`` or more; or smaller than ``margin`` in both directions. None means
@@ -346,7 +352,7 @@ def compare(
     up to 100,000 draws, with Student's quantiles. Limits are never wider than Bonferroni's. The
     degrees of freedom of a contrast are at most those of Satterthwaite's rule, with ``n_pos - 1``
     and ``n_neg - 1``, of n queries ``n - 1``, on separate data of Welch's rule. The labels of one
-    list are treated as fixed, with ``weights="sampling"`` as random.
+    list are treated as fixed, with ``weights="sampling"`` or ``design`` as random.
 
     The variance V of a difference is the sum S of the squares of what the units (the items of a
     class, queries or groups) contribute to it. Where few units carry it, a sample that lacks some
@@ -460,7 +466,10 @@ def compare(
     if paired:
         refuse_misread(**rows, **{f"scores[{name!r}]": x for name, x in scores.items()})
     rows["weights"] = weights
-    conditional = not check_weight_meaning(weights, sample_weight)
+    if conditional is not None:
+        check_flag("conditional", conditional)
+    if check_weight_meaning(weights, sample_weight):
+        conditional = False
     if design is not None:
         refuse_collections(y_true=y_true, scores=scores)
         rows["y_true"] = array_of_labels(y_true)
@@ -497,7 +506,7 @@ def compare(
     if paired and "influence" not in measure.laws and _is_one_list(rows):
         return _by_limits(question, scores, rows, conditional)
     estimate = _same_rows if paired else _separate_rows
-    joint, target = estimate(measure, scores, rows, conditional)
+    joint, target = estimate(measure, scores, rows, conditional is not False)
     return joint_comparison(joint, question, rng, target)
 
 
@@ -535,7 +544,7 @@ def _is_one_list(rows: dict[str, Any]) -> bool:
 
 
 def _evidences(
-    measure: Measure, scores: dict[str, Any], rows: dict[str, Any], conditional: bool
+    measure: Measure, scores: dict[str, Any], rows: dict[str, Any], conditional: bool | None
 ) -> list[Evidence]:
     """Evidence of each ranker of one list."""
     columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
@@ -544,7 +553,7 @@ def _evidences(
 
 
 def _by_limits(
-    question: Question, scores: dict[str, Any], rows: dict[str, Any], conditional: bool
+    question: Question, scores: dict[str, Any], rows: dict[str, Any], conditional: bool | None
 ) -> Comparison:
     """Compare rankers of one list by limits: without influence function, or labels in part."""
     measure = question.measure

@@ -408,7 +408,7 @@ def check_lists(
     weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
-    conditional: bool = True,
+    conditional: bool | None = None,
     name: str = "y_true",
     design: Design = None,
 ) -> list[Evidence]:
@@ -417,6 +417,12 @@ def check_lists(
     partial = None
     if design is not None:
         y_true, partial = check_partial_labels(y_true, design, name, sample_weight=sample_weight)
+    if conditional is None:
+        # Of labels in part it is this list where the population has no limits.
+        only_list = partial is not None and (
+            partial.unreachable.any() or not measure.has_influence
+        )
+        conditional = partial is None or bool(only_list)
     sampled = check_weight_meaning(weights, sample_weight)
     if sampled:
         refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=scores)

@@ -104,7 +104,7 @@ def most_positive(evidence: Evidence) -> int:
 def target_in_part(evidence: Evidence) -> str:
     partial: Any = evidence.partial
     if not is_bounded(evidence):
-        of = "this list" if evidence.conditional else "lists of this population"
+        of = "this list" if evidence.conditional else "the population"
         return f"{evidence.measure.name} of {of}, {partial.text}"
     n_open, most = int(partial.unreachable.sum()), most_positive(evidence)
     assumed = "" if partial.most_below is None else f", at most {most} positive"

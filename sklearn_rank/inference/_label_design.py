@@ -91,7 +91,8 @@ class LabelDesign:
     have, with the middle of both as the estimate. The limits are certain, so the level is 1; where
     the labels do not matter, as in the precision of the reviewed rows, they are equal.
     :func:`compare` gives the limits of the difference over labels that are the same for all
-    rankers. It says "the labels do not tell" if 0 is within, and the p-value is 0 or 1. The limits
+    rankers. It says "better on this list", or "the labels do not tell" if 0 is within, and the
+    p-value is 0 or 1: how much other lists or queries differ is not in the limits. The limits
     are sharp, except those of differences of average precision, which hold but may be too wide.
     They take O(n log n) time.
 
@@ -113,7 +114,7 @@ class LabelDesign:
     >>> y_true = [1, 1, np.nan, 0, np.nan, 1]
     >>> design = LabelDesign(review_top=2, audit=2, scores=champion)
     >>> print(metric_interval("precision@3", y_true, champion, design=design))
-    0.9106 [0.6667, 1.0000] (precision@3 of this list, 4 of 6 labels known, 95 %, score)
+    0.9106 [0.4060, 1.0000] (precision@3 of the population, 4 of 6 labels known, 95 %, score)
 
     Without the audit, the precision of what was reviewed is known, and the AUC has limits:
 
@@ -366,9 +367,6 @@ class LabelDesign:
         return np.asarray(known & (score <= np.partition(score[known], m - 1)[m - 1]))
 
 
-# Labels are not drawn as is said if their number is so many standard deviations too large.
-MOST_DEVIATIONS = 6.0
-
 Design: TypeAlias = LabelDesign | Literal["all"] | None
 
 
@@ -432,7 +430,8 @@ def _estimated_probabilities(classifier: Any, features: Any, known: BoolArray) -
     probability = np.clip(np.asarray(predicted[:, 1], dtype=np.float64), 1.0 / n, 1.0 - 1.0 / n)
     weights = 1.0 / probability
     excess = weights[known].sum() - n
-    if excess > MOST_DEVIATIONS * np.sqrt((weights - 1.0).sum()):
+    # So many standard deviations say that probabilities are wrong, as those of a rough classifier.
+    if excess > 4.0 * np.sqrt((weights - 1.0).sum()):
         raise ValueError(
             f"By the classifier's probabilities, the {int(known.sum())} rows with labels stand for"
             f" {n + excess:.0f} rows, but there are {n}, as some of them had hardly any chance of"
@@ -445,7 +444,8 @@ def _refuse_chosen(score: FloatArray, known: BoolArray, where: str, instead: str
     """Refuse labels of rows that were chosen by their scores, where they are said to be random."""
     above = score > np.median(score) if len(score) else known
     n, n_above, share = int(known.sum()), int((known & above).sum()), float(above.mean() or 0.5)
-    if n_above - n * share > MOST_DEVIATIONS * np.sqrt(n * share * (1.0 - share)):
+    # Chance does not put the labels of a random sample so many standard deviations too high.
+    if n_above - n * share > 6.0 * np.sqrt(n * share * (1.0 - share)):
         raise ValueError(
             f"{n_above} of the {n} rows with labels{where} are in the upper half of the scores, so"
             f" they are no random sample: {instead}."

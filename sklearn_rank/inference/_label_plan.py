@@ -176,9 +176,10 @@ def plan_labels(
     the interval of a batch its own rows keep the probabilities of its plan; with probability 1 it
     is biased. If the number of batches depends on the intervals, divide ``1 - level`` among them.
 
-    **The forecast** is as good as the predictions. If only the first rows have labels, they are
-    extrapolated to the others, and the standard error of recall was then up to 10 times the
-    forecast; label a few of the others at random first. The intervals do not rest on it.
+    **The forecast** is for the value of this list (``conditional=True`` of
+    :func:`metric_interval`), and as good as the predictions. If only the first rows have labels,
+    they are extrapolated to the others, and the standard error of recall was then up to 10 times
+    the forecast; label a few of the others at random first. The intervals do not rest on it.
     They allow for what a sample with few positives leaves open, and are then wider than those of a
     normal estimate: where the wanted ``width`` is not found, plan again with the new labels.
 
@@ -207,7 +208,8 @@ def plan_labels(
     20 of 950 rows without labels, for precision@50
     expected standard error 0.0373, 95 % interval 0.1463 wide; drawn uniformly 0.3403
     >>> y_true[plan.chosen] = y[plan.chosen]
-    >>> print(metric_interval("precision@50", y_true, challenger, design=plan.design))
+    >>> asked = {"design": plan.design, "conditional": True}
+    >>> print(metric_interval("precision@50", y_true, challenger, **asked))
     0.5776 [0.4908, 0.6621] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
     """
     refuse_collections(scores=scores, y_true=y_true, compare_with=compare_with)

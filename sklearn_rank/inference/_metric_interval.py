@@ -43,7 +43,7 @@ def metric_interval(
     groups: Any = None,
     pos_label: Any = None,
     design: Design = None,
-    conditional: bool = True,
+    conditional: bool | None = None,
     level: float = 0.95,
     method: str = "auto",
     n_resamples: int = 10_000,
@@ -87,13 +87,13 @@ def metric_interval(
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
         ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
-        sample of all rows. The target is then the value of this list with all labels, or with
-        ``conditional=False`` the mean over lists of its population, and the method "score" or
-        "bounds"; for queries it is the mean with all labels, and the method "t" or "bounds".
-    conditional : bool, default=True
+        sample of all rows. The method is "score" or "bounds", for queries "t" or "bounds".
+    conditional : bool or None, default=None
         Whether the labels of one list are treated as fixed: a target that depends on the fraction
         of positives is then at that of this list. If False, or with ``weights="sampling"``, the
-        labels are random and it is at that of the population.
+        labels are random and it is at that of the population. None means True, but False with
+        ``design``, where True asks for the value of this list alone with all labels. It is that
+        for limits over all labels, and for measures that have no influence function, as DCG.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : str, default="auto"
@@ -231,8 +231,9 @@ def metric_interval(
     values where the score reaches the normal quantile, corrected for skewness. So a sample without
     positives leaves room for some, and what no label can tell is left open. Some 20 to 200
     evaluations of the measure in O(n) memory. Where the labels of ``groups`` were drawn together,
-    the variance is so many times larger as the residuals show. For a population, the distances of
-    the limits and of those of lists with completed labels are added in squares. The measures are
+    the variance is so many times larger as the residuals show. For the population, the distances
+    of these limits and of those of lists with completed labels are added in squares; known labels
+    of one class alone are then refused. The measures are
     known functions of a sum over labels, average precision, and those of shares of the rows that
     have an influence function, such as ``"partial_auc"`` and ``"tpr@fpr"``: these count a row as a
     positive and as a negative, by its probability. Where no sample was drawn of the rows without
@@ -310,7 +311,9 @@ def metric_interval(
     0.7500 [0.2770, 0.9561] (expected AUC, 95 %, wilson)
     """
     level, n_resamples = check_level(level), check_resamples(n_resamples)
-    rng, conditional = check_generator(random_state), check_flag("conditional", conditional)
+    rng = check_generator(random_state)
+    if conditional is not None:
+        check_flag("conditional", conditional)
     columns = {"y_true": y_true, "y_score": y_score, "qid": qid, "sample_weight": sample_weight}
     columns |= {"groups": groups, "pos_label": pos_label, "design": design}
     refuse_misread(**columns)
@@ -334,7 +337,7 @@ def metric_interval(
                 " weights='sampling' if it is 1 / probability."
             )
         return interval_of_accumulator(
-            measure, level, method, conditional=conditional, n_resamples=n_resamples, rng=rng
+            measure, level, method, conditional is not False, n_resamples=n_resamples, rng=rng
         )
     measure = get_measure(measure)
     for name in ("y_true", "y_score"):
@@ -375,8 +378,8 @@ def interval_of_accumulator(
     accumulator: Accumulator,
     level: float,
     method: str = "auto",
-    *,
     conditional: bool = True,
+    *,
     n_resamples: int = 10_000,
     rng: Any = None,
 ) -> Interval:

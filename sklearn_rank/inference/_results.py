@@ -291,13 +291,21 @@ class Comparison(Printed):
         of_rankers = html_table("\n".join(self._title()), rankers[0], rankers[1:])
         return f"{of_rankers}{html_table('', contrasts[0], contrasts[1:])}{note}"
 
+    @property
+    def _where(self) -> str:
+        """The rows of which alone the limits are, in words; empty if these are a sample."""
+        of_rows = ("this list", "these queries")
+        return next((f" on {rows}" for rows in of_rows if f" {rows}" in self.target), "")
+
     def _title(self) -> list[str]:
+        alone = f"{self._where.lstrip()} alone: others may differ by more than these limits allow"
         margin = "" if self.margin is None else f" by margin {self.margin:g}"
         adjusted = f"; adjusted for {len(self)} contrasts" if len(self) > 1 else ""
         return [
             self.target,
             f"hypothesis: {self.hypothesis}; {self.alternative}{margin}; {self.method};"
             f" level {100 * self.level:.4g} %{adjusted}",
+            *([alone] if self._where else []),
         ]
 
     def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], str]:
@@ -323,20 +331,20 @@ class Comparison(Printed):
         gain, rejected = sign * self.differences[i], self.pvalues[i] <= 1.0 - self.level
         pair = self._pair(self.contrasts[i])
         if self.alternative == "equivalent":
-            return f"equal within {self.margin:g}: {_shown(rejected)}"
+            return f"equal within {self.margin:g}{self._where}: {_shown(rejected)}"
         if self.alternative == "non-inferior":
             worst = self.low[i] if self.greater_is_better else -self.high[i]
             ranker = "" if pair is None else f"{pair[0]} "
             return (
-                f"{ranker}not worse by {self.margin:g} or more: {_shown(rejected)};"
+                f"{ranker}not worse by {self.margin:g} or more{self._where}: {_shown(rejected)};"
                 f" better: {_shown(worst > 0.0)}"
             )
         if not rejected:
             tells = not self.method.startswith("bounds") or self.high[i] - self.low[i] <= ROUNDING
             return "no difference shown" if tells else "the labels do not tell"
         if pair is None:
-            return "above 0" if self.differences[i] > 0.0 else "below 0"
-        return f"{pair[0] if gain > 0.0 else pair[1]} better"
+            return f"{'above' if self.differences[i] > 0.0 else 'below'} 0{self._where}"
+        return f"{pair[0] if gain > 0.0 else pair[1]} better{self._where}"
 
     def _pair(self, contrast: str) -> tuple[str, str] | None:
         for name in self.names:

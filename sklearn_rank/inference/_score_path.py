@@ -83,7 +83,10 @@ class ScorePath:
         q: FloatArray,
         groups: Groups | None = None,
         counts: FloatArray | None = None,
+        whole: tuple[FloatArray, IntArray, IntArray] | None = None,
     ) -> None:
+        # Labels of a longer list, of which some rows are rows of this one, and which.
+        self._whole = whole
         counts = np.ones(len(labels)) if counts is None else counts
         self._terms, self._labels = terms, labels.copy()
         with np.errstate(divide="ignore"):
@@ -152,6 +155,9 @@ class ScorePath:
         """Labels of all rows, the unknown ones drawn with the probabilities of the estimate."""
         labels = self.at_estimate
         labels[self._rows[self._sampled]] = self._of_sample
+        if self._whole is not None:
+            of_path, (labels, rows, cells) = labels, self._whole
+            labels[rows] = of_path[cells]
         return rng.random(len(labels)) < labels
 
     def limits(self, level: float) -> Limits:
@@ -268,8 +274,7 @@ def score_path_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.
     first: Any = evidences[0]
     terms = [(c, x.label_function) for c, x in zip(contrast, evidences, strict=True) if c]
     labels, q = first.data.labels.astype(np.float64), probabilities_of_labels(evidences)
-    make = _joined_path if first.conditional else ScorePath
-    return make(terms, labels, first.partial, q, first.groups)
+    return _joined_path(terms, labels, first.partial, q, first.groups)
 
 
 class MeanOfParts(NamedTuple):
@@ -323,6 +328,7 @@ def _joined_path(
     weights, rows = np.stack([x.weights for x in functions]), np.arange(len(labels))
     if all(x.is_linear for x in functions):
         rows = np.flatnonzero(weights.any(axis=0))
+    whole = np.where(partial.known, labels, q), rows, np.arange(len(rows))
     weights, q, counts = weights[:, rows], q[rows], np.ones(len(rows))
     may_join = partial.batches is None and all(x.pairs is None for x in functions)
     if len(rows) > MANY_ROWS and may_join:
@@ -330,13 +336,14 @@ def _joined_path(
         logits = logit(np.clip(q, eps, 1.0 - eps))
         levels = [x.n_levels / len(weights) ** 2 for x in functions]
         first, cells = _cells(weights, levels, partial.only(rows), logits)
+        whole = (*whole[:2], cells)
         counts = np.bincount(cells).astype(np.float64)
         weights = np.stack([np.bincount(cells, column) / counts for column in weights])
         rows, q = rows[first], expit(np.bincount(cells, logits) / counts)
     joined = [x.joined(column, counts) for x, column in zip(functions, weights, strict=True)]
     terms = list(zip(factors, joined, strict=True))
     groups = None if groups is None else groups.only(rows)
-    return ScorePath(terms, labels[rows], partial.only(rows), q, groups, counts)
+    return ScorePath(terms, labels[rows], partial.only(rows), q, groups, counts, whole)
 
 
 def _cells(
@@ -378,8 +385,8 @@ def score_limits(
     def joint_of(labels: BoolArray) -> JointEstimate:
         if labels.all() or not labels.any():
             raise ValueError(
-                "conditional=False needs known labels of both classes to tell how much lists of"
-                " the population differ: pass more labels, or leave conditional out."
+                "The known labels are of one class, which does not tell how much lists of the"
+                " population differ: pass more labels, or conditional=True for this list alone."
             )
         influences = [
             influence_of(x.measure, replace(x.data, labels=labels), conditional=False).linear

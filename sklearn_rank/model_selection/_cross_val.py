@@ -524,8 +524,8 @@ def cross_val_interval(
         :func:`sklearn_rank.metrics.get_scorer`. The measure is unweighted.
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y`` are missing; as for
-        :func:`sklearn_rank.inference.metric_interval`. Fits use the rows with labels, weighted if
-        ``params`` has ``design.sample_weight(y)``.
+        :func:`sklearn_rank.inference.metric_interval`, and for the population as there. Fits use
+        the rows with labels, weighted if ``params`` has ``design.sample_weight(y)``.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : {"folds", "632+"}, default="folds"

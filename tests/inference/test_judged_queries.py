@@ -84,6 +84,7 @@ def test_limits_without_an_audit_are_the_extremes_over_all_labels(name, contrast
     else:
         result = compare(name, y, {"a": champion, "b": challenger}, qid=qid, design=design)
         low, high = result.low[0], result.high[0]
+        assert not any(text.endswith("better") for text in result.conclusions)
     lists = [(y[rows], (champion[rows], challenger[rows])) for rows in np.arange(20).reshape(4, 5)]
     expected = oracle.limits(measure, lists, contrast)
     if name == "ap" and contrast == (1, -1):

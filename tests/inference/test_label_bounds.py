@@ -92,13 +92,18 @@ def test_a_comparison_says_what_the_labels_tell():
         "d": -score,
     }
     found = compare("precision@2", y, rankers, design=design, baseline="a")
-    assert found.conclusions == ("a better", "no difference shown", "the labels do not tell")
+    assert found.conclusions == (
+        "a better on this list",
+        "no difference shown",
+        "the labels do not tell",
+    )
     assert found.pvalues == (0.0, 1.0, 1.0)
     assert found.differences == (-1.0, 0.0, -0.5)
     assert (found.low[2], found.high[2], found.level) == (-1.0, 0.0, 1.0)
     assert found["d - a"].conclusions == ("the labels do not tell",)
     found = compare("precision@2", y, {"a": score, "b": -score}, design=design, margin=0.5)
-    assert found.conclusions == ("a not worse by 0.5 or more: shown; better: not shown",)
+    shown = "a not worse by 0.5 or more on this list: shown; better: not shown"
+    assert found.conclusions == (shown,)
 
 
 def test_no_ranker_is_better_by_a_rounding_error():

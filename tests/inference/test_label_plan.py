@@ -73,7 +73,8 @@ def test_a_budget_that_suffices_for_the_precision_makes_it_exact():
     y_true[plan.chosen] = y[plan.chosen]
     assert plan.expected_standard_error == 0
     assert plan.uniform_standard_error > 0.05
-    interval = metric_interval("precision@60", y_true, challenger, design=plan.design)
+    options = {"design": plan.design, "conditional": True}
+    interval = metric_interval("precision@60", y_true, challenger, **options)
     assert interval.low == pytest.approx(interval.high)
     assert interval.estimate == pytest.approx(y[np.argsort(-challenger)[:60]].mean())
 
@@ -91,7 +92,8 @@ def test_intervals_of_planned_samples_cover(measure, two_batches):
             plan = plan_labels(measure, challenger, budget=20, y_true=y_true, random_state=seed)
             assert np.isnan(y_true[plan.chosen]).all()
             y_true[plan.chosen] = y[plan.chosen]
-        covered += truth in metric_interval(measure, y_true, challenger, design=plan.design)
+        asked = {"design": plan.design, "conditional": True}
+        covered += truth in metric_interval(measure, y_true, challenger, **asked)
     assert covered >= 0.88 * n_draws
 
 

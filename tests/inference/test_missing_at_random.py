@@ -82,7 +82,7 @@ def test_intervals_cover_if_probabilities_or_the_proxy_are_right():
         designs = {"probabilities": right, "proxy": wrong, "neither": wrong}
         for which, design in designs.items():
             design = replace(design, proxy=of_label if which == "proxy" else None)
-            found = metric_interval("recall@100", labels, score, design=design)
+            found = metric_interval("recall@100", labels, score, design=design, conditional=True)
             covered[which] += truth in found
     # Intervals of level .95 fall below 33 of 40 with probability .0007.
     assert min(covered["probabilities"], covered["proxy"]) >= 33, covered

@@ -31,7 +31,8 @@ def reviewed(y, champion, k, audit, rng):
 
 def test_all_labels_known_is_the_value_itself():
     y, champion, _ = population(100, 20)
-    found = metric_interval("ap", y, champion, design=LabelDesign(np.ones(100)))
+    design = LabelDesign(np.ones(100))
+    found = metric_interval("ap", y, champion, design=design, conditional=True)
     value = metric_interval("ap", y, champion).estimate
     assert (found.low, found.estimate, found.high) == pytest.approx((value,) * 3, abs=1e-12)
 
@@ -44,7 +45,8 @@ def test_limits_of_a_count_are_near_those_of_its_midp_values(n_found):
     y[rng.choice(400, 60, replace=False)] = np.arange(60) < n_found
     y[400:460] = 0
     score, strata = -np.arange(1000.0), np.arange(1000) < 400
-    found = metric_interval("precision@400", y, score, design=LabelDesign(strata=strata))
+    design = LabelDesign(strata=strata)
+    found = metric_interval("precision@400", y, score, design=design, conditional=True)
     low, high = oracle.midp_limits_of_total(400, 60, n_found, 0.95)
     # Scores predict labels of these rows by chance, which moves limits by so much.
     slack = 0.12 * (high - low) + 2.0
@@ -57,7 +59,7 @@ def test_the_standard_error_is_that_of_the_design():
     n, n_sampled = len(y), 6
     score = -np.arange(float(n))
     labels = np.where(np.arange(n) % 2 == 0, y, np.nan)
-    found = metric_interval("precision@12", labels, score, design="all")
+    found = metric_interval("precision@12", labels, score, design="all", conditional=True)
     share = found.estimate
     # Over all samples of a list with this share of positives.
     ones = (np.arange(n) < round(share * n)).astype(float) / n
@@ -78,9 +80,10 @@ def test_intervals_cover_the_value_with_all_labels(n_pos, audit):
         labels, design = reviewed(y, champion, 100, audit, rng)
         for name in names:
             n_covered[name] += truth[name] in metric_interval(
-                name, labels, challenger, design=design
+                name, labels, challenger, design=design, conditional=True
             )
-        found = compare("auc", labels, {"a": challenger, "b": champion}, design=design)
+        rankers = {"a": challenger, "b": champion}
+        found = compare("auc", labels, rankers, design=design, conditional=True)
         n_covered["difference"] += difference in found.interval
     # Intervals of level .95 fall below 33 of 40 with probability .0007.
     assert min(n_covered.values()) >= 33, n_covered
@@ -96,7 +99,7 @@ def test_a_good_proxy_narrows_and_a_useless_one_does_not_widen():
         labels, design = reviewed(y, champion, 100, 400, rng)
         for name, proxy in (("none", None), ("good", good), ("useless", useless)):
             told = replace(design, proxy=proxy)
-            found = metric_interval("recall@100", labels, champion, design=told)
+            found = metric_interval("recall@100", labels, champion, design=told, conditional=True)
             widths.setdefault(name, []).append(found.width)
     none, good, useless = (np.mean(width) for width in widths.values())
     assert good < 0.55 * none
@@ -107,10 +110,12 @@ def test_rows_in_any_order_and_labels_of_any_kind():
     y, champion, challenger = population(300, 60)
     rng = np.random.default_rng(6)
     labels, design = reviewed(y, champion, 30, 60, rng)
-    expected = metric_interval("ap", labels, challenger, design=design)
+    expected = metric_interval("ap", labels, challenger, design=design, conditional=True)
     order = rng.permutation(300)
     shuffled = LabelDesign(review_top=30, scores=champion[order])
-    found = metric_interval("ap", labels[order], challenger[order], design=shuffled)
+    found = metric_interval(
+        "ap", labels[order], challenger[order], design=shuffled, conditional=True
+    )
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6)
     column = pd.Series(labels)
     kinds = {
@@ -119,8 +124,8 @@ def test_rows_in_any_order_and_labels_of_any_kind():
         "words": column.map({1.0: "yes", 0.0: "no"}),
     }
     for name, kind in kinds.items():
-        pos_label = "yes" if name == "words" else None
-        found = metric_interval("ap", kind, challenger, design=design, pos_label=pos_label)
+        options = {"pos_label": "yes" if name == "words" else None, "conditional": True}
+        found = metric_interval("ap", kind, challenger, design=design, **options)
         assert found == expected, name
 
 
@@ -262,7 +267,7 @@ def test_batches_are_as_narrow_as_the_better_of_them():
         batches = two_batches("auc", seed)
         joined = (LabelDesign(batches=batches), batches[1][1])
         intervals = [
-            metric_interval("auc", y, challenger, design=design)
+            metric_interval("auc", y, challenger, design=design, conditional=True)
             for design, y in (*batches, joined)
         ]
         widths.append([interval.high - interval.low for interval in intervals])
@@ -271,7 +276,9 @@ def test_batches_are_as_narrow_as_the_better_of_them():
     # A plan that labels all rows of the top leaves no doubt.
     batches = two_batches("precision@100", 0)
     design = LabelDesign(batches=batches)
-    interval = metric_interval("precision@100", batches[1][1], challenger, design=design)
+    interval = metric_interval(
+        "precision@100", batches[1][1], challenger, design=design, conditional=True
+    )
     value = metric_interval("precision@100", population()[0], challenger).estimate
     assert (interval.low, interval.high) == pytest.approx((value, value))
 
@@ -297,10 +304,11 @@ def test_rows_that_are_labelled_together_count_once(name):
     y = rng.random(1500) < 0.15
     score = 1.2 * y + rng.normal(size=1500)
     y = np.where(rng.random(1500) < 0.2, y, np.nan)
-    once = metric_interval(name, y, score, design=LabelDesign(np.full(1500, 0.2)))
+    options = {"design": LabelDesign(np.full(1500, 0.2)), "conditional": True}
+    once = metric_interval(name, y, score, **options)
     name = name.replace("150", "600")
     rows = (np.repeat(y, 4), np.repeat(score, 4))
-    options = {"design": LabelDesign(np.full(6000, 0.2))}
+    options = {"design": LabelDesign(np.full(6000, 0.2)), "conditional": True}
     together = metric_interval(name, *rows, groups=np.repeat(np.arange(1500), 4), **options)
     alone = metric_interval(name, *rows, **options)
     width = once.high - once.low
@@ -313,16 +321,39 @@ def test_limits_of_a_population_add_the_variance_of_its_lists(name):
     y, champion, challenger = population()
     of_lists = metric_interval(name, y, challenger, conditional=False)
     everything = LabelDesign(np.ones(len(y)))
-    found = metric_interval(name, y, challenger, design=everything, conditional=False)
+    found = metric_interval(name, y, challenger, design=everything)
     assert found.high - found.low == pytest.approx(of_lists.high - of_lists.low, rel=0.1)
     # With labels in part both variances add up.
     labels, design = reviewed(y, champion, 100, 380, np.random.default_rng(7))
     of_list, of_population = (
         metric_interval(name, labels, challenger, design=design, conditional=fixed)
-        for fixed in (True, False)
+        for fixed in (True, None)
     )
     square = (of_lists.estimate - of_lists.low) ** 2 + (of_list.estimate - of_list.low) ** 2
     assert of_population.estimate - of_population.low == pytest.approx(square**0.5, rel=0.1)
+
+
+@pytest.mark.parametrize("is_planned", [False, True])
+def test_a_better_ranker_is_better_in_the_population(is_planned):
+    # Of 16 pairs of equally good rankers one is expected, whatever part of the labels is known.
+    better, alone = [], []
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        y = rng.random(800) < 0.15
+        signal = rng.normal(size=800) + 1.5 * y
+        scores = {name: signal + 0.7 * rng.normal(size=800) for name in "ab"}
+        labels, design = np.where(rng.permutation(800) < 20, np.nan, y), "all"
+        if is_planned:
+            labels = np.where(scores["a"] < np.sort(scores["a"])[-60], np.nan, y)
+            asked = {"y_true": labels, "compare_with": scores["b"], "random_state": seed}
+            plan = plan_labels("precision@top0.05", scores["a"], budget=40, **asked)
+            labels[plan.chosen], design = y[plan.chosen], plan.design
+        for conclusions, fixed in ((better, None), (alone, True)):
+            found = compare("precision@top0.05", labels, scores, design=design, conditional=fixed)
+            conclusions += found.conclusions
+    assert sum("better" in text for text in better) <= 3
+    assert sum("better on this list" in text for text in alone) >= 6
+    assert "\non this list alone: others may differ by more" in str(found)
 
 
 def test_weights_let_the_labelled_rows_stand_for_all():
@@ -377,8 +408,10 @@ def test_short_lists_of_one_class_have_limits_or_are_refused(label):
     labels = np.full(30, np.nan)
     labels[::2] = label
     score = np.arange(30.0)
-    found = metric_interval("auc", labels, score, design="all")
+    found = metric_interval("auc", labels, score, design="all", conditional=True)
     assert found.low < 0.05 or found.high > 0.95
+    with pytest.raises(ValueError, match=r"of one class, .* or conditional=True for this list"):
+        metric_interval("auc", labels, score, design="all")
     for name in ("auc", "tpr@fpr0.2", "bedroc@5"):
         with pytest.raises(ValueError, match=f"{name} is not defined for the labels of this"):
             metric_interval(name, [label], [1.0], design="all")

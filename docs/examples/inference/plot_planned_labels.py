@@ -26,7 +26,9 @@ def uniform(n_labels):
     audited = rng.choice(order[100:], n_labels, replace=False)
     y_true[audited] = truth[audited]
     design = LabelDesign(review_top=100, audit=n_labels, scores=champion)
-    return metric_interval("precision@100", y_true, challenger, design=design)
+    return metric_interval(
+        "precision@100", y_true, challenger, design=design, conditional=True
+    )
 
 
 def planned(n_labels):
@@ -39,7 +41,9 @@ def planned(n_labels):
         random_state=0,
     )
     y_true[plan.chosen] = truth[plan.chosen]
-    return metric_interval("precision@100", y_true, challenger, design=plan.design)
+    return metric_interval(
+        "precision@100", y_true, challenger, design=plan.design, conditional=True
+    )
 
 
 # %%
