@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import betainc, logsumexp
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ._bound import NEGLIGIBLE
 
 # Tests of a precision start where so many failures may occur, each with a share of the error; a
 # later start adds what earlier tests did not lose.
@@ -105,6 +106,7 @@ def _in_sequence(
     Sequences of numbers of rows share delta, and one without a failure leaves its part to the
     next, before which it ends. Shape (n_cutoffs,).
     """
+    n = n * (1.0 + NEGLIGIBLE)  # effective numbers of groups may lie just below whole ones
     certified, carried = np.zeros(len(chance), dtype=bool), 0.0
     ends = [*(float(of_start[0]) for of_start in sizes[1:]), inf]
     for of_start, share, end in zip(sizes, SHARES, ends, strict=True):

@@ -178,15 +178,21 @@ class GroupPart:
 
     @classmethod
     def of_rows(
-        cls, values: FloatArray, groups: Groups, weight: FloatArray | None = None
+        cls,
+        values: FloatArray,
+        groups: Groups,
+        weight: FloatArray | None = None,
+        lengths: Any = 0.0,  # (n_statistics,): Lengths of the ranges of the values, if known
     ) -> GroupPart:
+        share: Any = 1.0 / values.shape[1] if weight is None else weight / weight.sum()
+        means = np.average(values, axis=1, weights=weight)[:, np.newaxis]
+        # What is rounding would else count as all that varies.
+        scale = np.maximum(np.abs(values).max(axis=1), lengths)[:, np.newaxis]
+        deviations = np.where(np.abs(values - means) > ROUNDING * scale, values - means, 0.0)
+        deviations *= share
         if weight is None:
-            deviations = values - values.mean(axis=1, keepdims=True)
-            deviations /= values.shape[1]
-            sizes, row_share = groups.sizes(), 1.0 / values.shape[1]
+            sizes, row_share = groups.sizes(), share
         else:
-            share = weight / weight.sum()
-            deviations = (values - (values @ share)[:, np.newaxis]) * share
             sizes, row_share = groups.sums(weight / weight.max()), float(share @ share)
         row_squares = np.einsum("ij,ij->i", deviations, deviations)
         sampled = weight is not None
@@ -728,13 +734,13 @@ def _joint_groups(
             values = np.zeros((n_statistics, of_class_values.shape[1]))
             values[rows] = of_class_values
             of_class = None if weight is None else weight[in_class]
-            part = GroupPart.of_rows(values, groups.only(in_class), of_class)
+            lengths = np.zeros(n_statistics)
+            lengths[rows] = np.abs(ends[:, side, 1] - ends[:, side, 0])
+            part = GroupPart.of_rows(values, groups.only(in_class), of_class, lengths)
             parts.append(part)
             # Half a group of the mean size more at either end.
             total = part.n_equal + 2.0 * PSEUDO_WEIGHT
             added += part.sums * (part.n_equal / total)
-            lengths = np.zeros(n_statistics)
-            lengths[rows] = np.abs(ends[:, side, 1] - ends[:, side, 0])
             regularized += np.diag(PSEUDO_WEIGHT * lengths**2 / 2.0 / total**2)
             spans.append(part.moved_together(lengths))
         if not conditional:

@@ -64,7 +64,8 @@ def influence_limits(
         for in_class, ends in zip(influence.classes, influence.class_ends(), strict=True):
             values = influence.values[np.newaxis, in_class]
             of_class = None if weight is None else weight[in_class]
-            parts.append(GroupPart.of_rows(values, groups.only(in_class), of_class))
+            part = GroupPart.of_rows(values, groups.only(in_class), of_class, 1.0)
+            parts.append(part)
             share, n_equal = np.asarray(1.0 / values.size), float(values.size)
             if of_class is not None:
                 share = of_class / of_class.sum()
@@ -73,7 +74,7 @@ def influence_limits(
             center = float(np.sum(values * share))
             mean = (n_equal * center + PSEUDO_WEIGHT * sum(ends)) / count
             shift += mean - center
-            squares = float(np.sum(((values - center) * share) ** 2))
+            squares = float(part.row_squares[0])
             independent += squares
             variance += squares * (n_equal / count) ** 2
             variance += n_equal * ((center - mean) / count) ** 2

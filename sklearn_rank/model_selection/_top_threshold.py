@@ -125,20 +125,21 @@ class CutOffs:
         of_class = self.positive == (goal.name != "false positive rate")
         hits = of_class.astype(np.float64)
         before = sums_of_earlier(codes, hits)
-        # Sums over groups: squares of hits, hits times rows, squares of rows.
-        squares = np.cumsum((2.0 * before + 1.0) * hits)[last]
+        # Sums over pairs of rows of a group: squares of hits, hits times rows, squares of rows.
+        squares = np.cumsum(2.0 * before * hits)[last]
         if goal.name == "precision":
             n_before = sums_of_earlier(codes, np.ones(len(codes)))
-            products = np.cumsum(before + (n_before + 1.0) * hits)[last]
-            sizes, n = np.cumsum(2.0 * n_before + 1.0)[last], self.n_flagged
+            products = np.cumsum(before + n_before * hits)[last]
+            sizes, n = np.cumsum(2.0 * n_before)[last], self.n_flagged
         else:
             n = np.full(len(last), hits.sum())
             of_group = np.bincount(codes, hits)
-            products = np.cumsum(of_group[codes] * hits)[last]
-            sizes = np.full(len(last), of_group @ of_group)
+            products = np.cumsum((of_group[codes] - 1.0) * hits)[last]
+            sizes = np.full(len(last), of_group @ of_group - hits.sum())
         share = np.cumsum(hits)[last] / n
         between = squares - 2.0 * share * products + share**2 * sizes
-        return np.maximum((between + sizes / n) / (n * share * (1.0 - share) + 1.0), 1.0)
+        effect = 1.0 + (between + sizes / n) / (n * share * (1.0 - share) + 1.0)
+        return np.maximum(effect, 1.0)
 
     def _amounts(self, goal: Goal) -> FloatArray | None:
         return self.amounts if goal.name == "mean value" else None

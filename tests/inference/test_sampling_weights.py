@@ -293,3 +293,18 @@ def test_coverage_of_a_reviewed_top_and_a_random_rest(name):
         found = metric_interval(name, y, score, sample_weight=weight, weights="sampling")
         covered += truth in found
     assert covered / n_samples >= 0.91
+
+
+@pytest.mark.parametrize("name", ["auc", "ap", "bedroc@20", "precision@top0.1", "tpr@fpr0.1"])
+def test_rounding_of_what_is_constant_counts_nothing(name):
+    rng = np.random.default_rng(0)
+    y, weight = np.arange(60) < 20, rng.uniform(0.5, 3.0, 60)
+    for score in (np.full(60, 0.3), y * 1.0, -0.1 * y):
+        found = []
+        for order in (np.arange(60), *(rng.permutation(60) for _ in range(5))):
+            for groups in (None, order):
+                said = {"sample_weight": weight[order], "weights": "sampling", "groups": groups}
+                found.append(numbers(metric_interval(name, y[order], score[order], **said)))
+        np.testing.assert_allclose(
+            found, np.broadcast_to(found[0], np.shape(found)), rtol=1e-9, atol=1e-12
+        )

@@ -139,6 +139,19 @@ def test_effects_of_groups_are_ratios_of_variances():
             assert effect == pytest.approx(max(expected, 1.0))
 
 
+def test_groups_of_equal_rows_count_as_one_row_each():
+    goals = Goal("precision", 0.7), Goal("recall", 0.6), Goal("false positive rate", 0.2)
+    for seed in range(30):
+        X, y = rows(seed, 150 + 7 * seed, share=0.4, shift=2.0)
+        alone = CutOffs.of(X[:, 0], y == 1)
+        for times in (1, 2, 3):
+            row = np.repeat(np.arange(len(y)), times)
+            copied = CutOffs.of(X[row, 0], y[row] == 1, check_groups(row, len(row)))
+            for goal in goals:
+                kept = copied.certified(goal, 0.05)
+                np.testing.assert_array_equal(kept, alone.certified(goal, 0.05))
+
+
 # --------------------------------------------------------------------------------- what is kept
 
 
