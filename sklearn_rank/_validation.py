@@ -452,9 +452,30 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
 
 def check_scores(y_score: Any, *, name: str = "y_score") -> FloatArray:
     """Check scores that come without labels."""
-    score = _as_float(_array(y_score, name, (1,)), name)
-    _refuse_nan(score, lambda row: f"row {row}", name)
+    (score,) = check_samples(**{name: y_score})
     return score
+
+
+def check_samples(**samples: Any) -> list[FloatArray]:
+    """Check scores that come without labels, which stand in one ranking."""
+    arrays = in_coarsest_type(*(_array(x, name, (1,)) for name, x in samples.items()))
+    scores = [_as_float(x, name) for x, name in zip(arrays, samples, strict=True)]
+    for name, score in zip(samples, scores, strict=True):
+        _refuse_nan(score, lambda row: f"row {row}", name)
+    return scores
+
+
+def in_coarsest_type(*parts: AnyArray) -> list[AnyArray]:
+    """Parts of one ranking, numbers with a point in the coarsest of their types.
+
+    In two types 0.1 is two numbers, and what is tied would not be. Integers are exact in each.
+    """
+    floats = {part.dtype for part in parts if part.dtype.kind == "f"}
+    if len(floats) < 2:
+        return list(parts)
+    coarsest = min(floats, key=lambda dtype: dtype.itemsize)
+    with np.errstate(over="ignore"):
+        return [x.astype(coarsest, copy=False) if x.dtype in floats else x for x in parts]
 
 
 def check_vector(

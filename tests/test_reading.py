@@ -1,5 +1,7 @@
 """Inputs of two readings are refused at every door, with the line that mends them."""
 
+import dask
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,8 +15,23 @@ from sklearn_rank import (
     RankEnsembleClassifier,
     TopPushRanker,
 )
-from sklearn_rank.inference import LabelDesign, compare, metric_interval, recall_certificate
-from sklearn_rank.metrics import average_precision_score, get_scorer, ndcg_score, roc_auc_score
+from sklearn_rank.inference import (
+    ConfidenceSequence,
+    LabelDesign,
+    batch_limits,
+    compare,
+    metric_interval,
+    recall_certificate,
+    two_sample_rank_test,
+)
+from sklearn_rank.metrics import (
+    Accumulator,
+    _ranges,
+    average_precision_score,
+    get_scorer,
+    ndcg_score,
+    roc_auc_score,
+)
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -93,3 +110,60 @@ def test_masked_labels_are_missing_where_labels_may_be_missing():
     assert certificate == recall_certificate(plain, design="all", recall=0.9)
     with pytest.raises(ValueError, match="masked values"):
         metric_interval("auc", y, S)
+
+
+def _updates(door, y, first, second, **columns):
+    """Two updates with the rows of one list, or with halves of its queries."""
+    for part, score in ((slice(None, N // 2), first), (slice(N // 2, None), second)):
+        found = door.update(y[part], score, **{name: x[part] for name, x in columns.items()})
+    return found
+
+
+def _partitions(y, first, second):
+    """Chunks of two types, as of files that were written by two versions of a program."""
+    chunks = [dask.delayed(x) for x in (first, second)]
+    lazy = [da.from_delayed(x, (N // 2,), dtype="f8") for x in chunks]
+    with dask.config.set(scheduler="synchronous"):
+        return roc_auc_score(da.from_array(y, chunks=N // 2), da.concatenate(lazy))
+
+
+def _difference(y, first, second):
+    sequence = ConfidenceSequence("ap", method="asymptotic")
+    sequence.update(y[: N // 2], first, baseline_score=-first)
+    return sequence.update(y[N // 2 :], second, baseline_score=-second)
+
+
+# Each ranks scores that come in two parts, all in one list or those of ids.
+JOINED = {
+    "list": lambda y, *s: _updates(Accumulator("auc"), y, *s).result(),
+    "list of grades": lambda y, *s: _updates(Accumulator("kendall"), 2 * y + QID % 2, *s).result(),
+    "queries": lambda y, *s: _updates(
+        Accumulator("ndcg", queries="split"), y, *s, qid=np.arange(N) % 5
+    ).result(),
+    "merged": lambda y, *s: (
+        Accumulator("ap")
+        .update(y[N // 2 :], s[1])
+        .merge(Accumulator("ap").update(y[: N // 2], s[0]))
+        .result()
+    ),
+    "partitions": _partitions,
+    "ranges of partitions": _partitions,
+    "sequence": lambda y, *s: _updates(ConfidenceSequence("ap"), y, *s),
+    "sequence of differences": _difference,
+    "two samples": lambda y, *s: two_sample_rank_test(*s).pvalue,
+    "batch": lambda y, *s: batch_limits(y[: N // 2], *s, random_state=0).to_dict(),
+}
+
+
+@pytest.mark.parametrize("types", ["f4 f8", "f8 f4", "f2 f8", "f4 f2"])
+@pytest.mark.parametrize("name", JOINED)
+def test_ties_hold_between_scores_of_two_float_types(name, types, monkeypatch):
+    if name == "ranges of partitions":
+        monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 8)
+        monkeypatch.setattr(_ranges, "N_CELLS", 16)
+    tenths = (np.arange(N) * 7 % 11 + Y) / 10
+    first, second = np.split(tenths, 2)
+    kinds = types.split()
+    expected = JOINED[name](Y, first, second)
+    found = JOINED[name](Y, first.astype(kinds[0]), second.astype(kinds[1]))
+    assert found == (pytest.approx(expected) if isinstance(found, float) else expected)

@@ -28,7 +28,7 @@ from .._validation import (
     check_generator,
     check_level,
     check_number,
-    check_scores,
+    check_samples,
     check_whole,
     refuse_misread,
 )
@@ -270,8 +270,8 @@ def batch_limits(
         check_consistent_length(y_true, y_score)
         y_true, y_score = np.array(y_true[rows].tolist()), y_score[rows]
     data = check_one_list(get_measure("precision@1"), y_true, y_score, pos_label=pos_label).data
-    labels, labelled_score = data.labels, data.score
-    score = check_scores(batch_score, name="batch_score")
+    labels = data.labels
+    labelled_score, score = check_samples(y_score=data.score, batch_score=batch_score)
     if len(labels) == len(score) and np.array_equal(score, labelled_score):
         raise ValueError(
             "batch_score equals y_score: pass the scores of other rows, those without labels."

@@ -18,8 +18,15 @@ from sklearn.utils import check_consistent_length
 from .._optional import import_pandas
 from .._order import counted_blocks
 from .._printed import ROUNDING, fixed, html_table
-from .._typing import FloatArray
-from .._validation import check_choice, check_flag, check_level, check_number, refuse_misread
+from .._typing import AnyArray, FloatArray
+from .._validation import (
+    check_choice,
+    check_flag,
+    check_level,
+    check_number,
+    in_coarsest_type,
+    refuse_misread,
+)
 from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import MeasureLike
@@ -276,9 +283,9 @@ class Batch(NamedTuple):
 
     ranker: Accumulator  # The rows with the scores of the ranker; some row counts
     baseline: Accumulator | None  # The same rows with the scores of the baseline
-    # (n_queries,): values of the queries; (3, n_items): labels and both scores of one list with a
-    # baseline; None for one list without.
-    values: FloatArray | None
+    # Values of the queries; labels and both scores of one list with a baseline; None for one list
+    # without.
+    columns: list[AnyArray] | None
 
 
 def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArray:
@@ -355,10 +362,10 @@ class Betting(Stream):
     threshold: float | None = None
 
     def add(self, batch: Batch) -> None:
-        if batch.values is not None:
-            low, high = self.range
-            n = n_values = float(len(batch.values))
-            growth = partial(value_growth, (batch.values - low) / (high - low))
+        if batch.columns is not None:
+            (values,), (low, high) = batch.columns, self.range
+            n = n_values = float(len(values))
+            growth = partial(value_growth, (values - low) / (high - low))
         else:
             data = accumulated_list(batch.ranker)
             if self.threshold is not None:
@@ -421,29 +428,29 @@ def level_at_all_times(level: float, n: float, n_best: float) -> float:
 class Asymptotic(Stream):
     """Interval of one look at a level that depends on the number of items or queries.
 
-    All values of batches are kept.
+    All columns of batches are kept.
     """
 
     method = "asymptotic"
-    values: FloatArray | None = None
+    columns: list[AnyArray] | None = None
 
     def add(self, batch: Batch) -> None:
-        if batch.values is None:
+        if batch.columns is None:
             super().add(batch)
             return
-        before = [] if self.values is None else [self.values]
-        self.values = np.concatenate([*before, batch.values], axis=-1)
-        self.count(float(batch.values.shape[-1]))
+        before = [] if self.columns is None else [self.columns]
+        columns = zip(*before, batch.columns, strict=True)
+        self.columns = [np.concatenate(in_coarsest_type(*column)) for column in columns]
+        self.count(float(len(batch.columns[0])))
 
     def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
         find: Any = self._of_list
-        units: Any = self.values
-        if units is None:
+        if self.columns is None:
             units = accumulated_list(so_far).labels
-        elif units.ndim == 2:
-            find, units = self._of_difference, units[0]
+        elif len(self.columns) == 3:
+            find, units = self._of_difference, self.columns[0]
         else:
-            find, units = self._of_queries, np.arange(len(units))
+            find, units = self._of_queries, np.arange(len(self.columns[0]))
         # Items of both classes are needed, or two queries.
         if len(units) < 2 or units.min() == units.max():
             return nan, *self.range
@@ -457,16 +464,18 @@ class Asymptotic(Stream):
         return interval.estimate, interval.low, interval.high
 
     def _of_queries(self, level: float, _: Any) -> tuple[float, float, float]:
-        values: Any = self.values
+        columns: Any = self.columns
+        (values,) = columns
         sample = QueryValues(values, np.arange(len(values)), self.measure.name, self.range)
         interval = sample_interval(sample, level)
         return interval.estimate, interval.low, interval.high
 
     def _of_difference(self, level: float, _: Any) -> tuple[float, float, float]:
         """Difference of a measure of one list between two rankers of the same rows."""
-        labels, *scores = np.asarray(self.values)
+        columns: Any = self.columns
+        labels, *scores = columns
         measure = replace(self.measure, rel=None)
-        labels = labels > 0.0 if measure.kind == "binary" else labels
+        labels = labels > 0 if measure.kind == "binary" else labels
         influences = [
             influence_of(measure, measure.lists(labels, score), conditional=True)
             for score in scores
@@ -753,9 +762,9 @@ class ConfidenceSequence:
                 f" earlier updates had {'none' if has_baseline else 'one'}: pass baseline_score in"
                 " every update or in none."
             )
-        baseline, values = parts[1] if has_baseline else None, None
+        baseline, columns = parts[1] if has_baseline else None, None
         if parts[0].query_values is not None:
-            values = query_values(parts[0], baseline)
+            columns = [query_values(parts[0], baseline)]
         elif has_baseline:
             if sample_weight is not None:
                 raise ValueError(
@@ -766,9 +775,8 @@ class ConfidenceSequence:
                 self.measure.lists(y_true, score, pos_label=self._pos_label)
                 for score in (y_score, baseline_score)
             ]
-            rows = (pair[0].labels, pair[0].score, pair[1].score)
-            values = np.array(rows, dtype=np.float64)
-        return Batch(parts[0], baseline, values)
+            columns = [pair[0].labels, pair[0].score, pair[1].score]
+        return Batch(parts[0], baseline, columns)
 
     def _new_stream(self, batch: Batch) -> Stream:
         """Choose the stream that stores the rows, by the measure and the first rows."""

@@ -11,7 +11,13 @@ import numpy as np
 from .._lists import ScoredLists
 from .._order import TiedBlocks, counted_blocks, places_of, tied_blocks
 from .._typing import FloatArray, IntArray
-from .._validation import check_choice, check_generator, check_level, check_resamples, check_scores
+from .._validation import (
+    check_choice,
+    check_generator,
+    check_level,
+    check_resamples,
+    check_samples,
+)
 from ..bounds._shared import kl_limits
 from ..metrics import Measure
 from ..metrics._shared import (
@@ -375,7 +381,7 @@ def two_sample_rank_test(
     phi = as_score_generating(phi)
     samples = {"scores_pos": scores_pos, "scores_neg": scores_neg}
     refuse_collections("all scores are ranked together", **samples, groups=groups)
-    first, second = (check_scores(scores, name=name) for name, scores in samples.items())
+    first, second = check_samples(**samples)
     _refuse_labels(scores_pos=first, scores_neg=second)
     level, n_resamples = check_level(level), check_resamples(n_resamples)
     k, n = len(first), len(first) + len(second)

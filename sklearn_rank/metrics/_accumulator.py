@@ -70,6 +70,9 @@ class Accumulator:
       such a measure orders ties by row, the order is that of the updates, and rows from ``merge``
       come last.
 
+    Scores of two floating-point types are compared in the coarser one, so that ties hold across
+    batches.
+
     The time for n rows is O(n log n) for any number of updates: the rows of one list are sorted
     by :meth:`result`, which takes up to three times the memory of the kept data. A batch may be
     empty or hold one class. An update that raises an error changes nothing. ``n_relevant`` and

@@ -38,7 +38,7 @@ import numpy as np
 from .._lists import ScoredLists
 from .._order import CHUNK, class_masses, tied_blocks
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import take
+from .._validation import in_coarsest_type, take
 
 
 class SingleWeights(NamedTuple):
@@ -86,11 +86,10 @@ class ScoreTable(ScoredLists):
     def of_rows(
         cls, score: AnyArray, label: AnyArray, weight: FloatArray | None = None
     ) -> ScoreTable:
-        """Copy rows, in one of two types of scores."""
-        small = score.dtype.itemsize <= 2 or score.dtype == np.float32
-        score = score.astype("f4" if small and label.dtype.kind == "b" else "f8")
+        """Copy rows."""
         single = SingleWeights.of_rows(len(score), weight)
-        return cls.of(score, label.copy(), None if weight is None else weight.copy(), single)
+        columns = score.copy(), label.copy(), None if weight is None else weight.copy()
+        return cls.of(*columns, single)
 
     @classmethod
     def of_blocks(cls, mass: FloatArray, single: SingleWeights) -> ScoreTable:
@@ -171,7 +170,7 @@ def join_columns(parts: Sequence[ScoredLists]) -> tuple[AnyArray, AnyArray, Any]
     weight = None
     if any(part.weight is not None for part in parts):
         weight = np.concatenate([part.counts for part in parts])
-    score = np.concatenate([part.score for part in parts])
+    score = np.concatenate(in_coarsest_type(*(part.score for part in parts)))
     return score, np.concatenate([part.labels for part in parts]), weight
 
 
@@ -320,6 +319,8 @@ def cut(
 
     None where a range has no rows.
     """
+    score, edges = in_coarsest_type(table.score, edges)
+    table = replace(table, score=score)
     if table.labels.dtype.kind == "b":
         distinct, label = np.array([False, True]), table.labels
     else:
