@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from html import escape
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,14 @@ class Printed:
         return hash(str(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as values that JSON can hold.
+        """Return the fields as values of JSON.
 
         Returns
         -------
         dict
             Arrays and tuples become lists, a result within the result becomes a dict, any other
-            object is given by its ``repr``. NaN and infinite numbers stay as they are.
+            object is given by its ``repr``. NaN and infinite numbers, which JSON does not have,
+            become None.
 
         Examples
         --------
@@ -129,7 +131,7 @@ def _row(cells: Sequence[Any], style: str, scope: str) -> str:
 
 
 def _as_json(value: Any) -> Any:
-    """Convert a value to types of JSON."""
+    """Convert a value to types of JSON, which has no numbers that are not finite."""
     if isinstance(value, Printed):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):
@@ -138,6 +140,8 @@ def _as_json(value: Any) -> Any:
         return [_as_json(x) for x in value]
     if isinstance(value, dict):
         return {str(name): _as_json(x) for name, x in value.items()}
+    if isinstance(value, float) and not isfinite(value):
+        return None
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 

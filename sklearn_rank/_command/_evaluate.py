@@ -130,7 +130,7 @@ def evaluate(
         alone = measure.per_query and rankings.is_one_list and sample.groups is None
         why = _why(error, alone and options.method == "auto")
         return Result(name, title, value, **counts, note=f"no interval: {why}")
-    fields = {key: x for key, x in interval.to_dict().items() if key in Result._fields}
+    fields = {key: x for key, x in vars(interval).items() if key in Result._fields}
     return Result(name, title, interval.estimate, **fields, **counts)
 
 

@@ -99,19 +99,19 @@ def test_fields_are_plain_numbers_and_markup_is_escaped():
 def test_a_result_as_json():
     inner = Found(0.5, (1.0,), {}, np.zeros(0))
     table = {"a": inner, 3: (np.int64(2), None), "model": LogisticRegression(C=2.0)}
-    found = Found(np.inf, ("a", (np.bool_(True), 2)), table, np.array([[1, 2]]))
+    found = Found(np.inf, ("a", (np.bool_(True), 2)), table, np.array([[1, np.nan]]))
     record = found.to_dict()
     assert record == {
-        "value": np.inf,
+        "value": None,
         "row": ["a", [True, 2]],
         "table": {
             "a": {"value": 0.5, "row": [1.0], "table": {}, "array": []},
             "3": [2, None],
             "model": "LogisticRegression(C=2.0)",
         },
-        "array": [[1, 2]],
+        "array": [[1, None]],
     }
-    assert json.loads(json.dumps(record)) == record
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
 
 
 @dataclass(frozen=True, repr=False)
