@@ -744,7 +744,7 @@ KNOWN_IN_PART = (
 
 def refuse_marks(labels: Any, name: str) -> None:
     """Raise an error for values that may mark rows without a label, beside two classes."""
-    values = labels if isinstance(labels, np.ndarray) else np.asarray(labels)
+    values = as_array(labels)
     marks: list[Any] = codes_of_missing(values)
     if not marks and values.dtype.kind in "OSU":
         distinct = {str(label): label for label in values.tolist()}
@@ -777,7 +777,7 @@ def refuse_missing_labels(labels: Any, name: str = "y", weight: Any = None) -> N
     refuse_mask(labels, name)
     coded = coded_column(labels)
     try:
-        array = np.asarray(labels) if coded is None else coded.distinct
+        array = as_array(labels) if coded is None else coded.distinct
     except ValueError:  # of different lengths: refused where they are read
         return
     if array.ndim == 0 or array.size == 0:
@@ -828,7 +828,7 @@ def ravelled(values: Any, name: str) -> Any:
         refuse_collection(values, name)
         refuse_mask(values, name)
     try:
-        shape = values.shape if hasattr(values, "shape") else np.asarray(values).shape
+        shape = values.shape if hasattr(values, "shape") else as_array(values).shape
     except ValueError:  # of different lengths: refused where it is read
         return values
     if len(shape) != 2 or shape[1] != 1:
@@ -841,12 +841,26 @@ def ravelled(values: Any, name: str) -> Any:
     return np.asarray(values).ravel()
 
 
+def as_array(values: Any) -> AnyArray:
+    """Make an array, one of objects if there are words.
+
+    NumPy would take the bytes of the longest for each, and make words of numbers beside them.
+    """
+    if isinstance(values, list | tuple) and {str, bytes, np.str_} & set(map(type, values)):
+        return np.array(values, dtype=object)
+    return np.asarray(values)
+
+
+def shape_of(values: Any) -> tuple[int, ...]:
+    return np.shape(as_array(values) if isinstance(values, list | tuple) else values)
+
+
 def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
     if type(values) is not np.ndarray:
         refuse_collection(values, name)
         refuse_mask(values, name)
     try:
-        array = np.asarray(values)
+        array = as_array(values)
         if isinstance(values, list | tuple) and _may_be_rounded(array):
             array = np.asarray(values, dtype=object)
     except ValueError:
@@ -854,10 +868,6 @@ def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
             f"{name} has rows of different lengths: pass one-dimensional arrays and qid, the id of"
             " the list of each item."
         ) from None
-    are_words = array.dtype.kind in "SU" and array.ndim == 1 and isinstance(values, list | tuple)
-    if are_words and len(set(map(type, values))) > 1:
-        # NumPy has made words of the numbers and missing values beside words.
-        array = np.array(values, dtype=object)
     array = ravelled(array, name)
     if array.ndim not in dimensions:
         if array.ndim == 0:
@@ -882,9 +892,8 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
             " constant first."
         )
     # astype would also read strings as numbers, dates as counts, and drop imaginary parts.
-    numeric = array.dtype.kind in "biuf" or (
-        array.dtype.kind == "O" and not any(isinstance(x, str | bytes) for x in array.flat)
-    )
+    words = [x for x in array.flat if isinstance(x, str | bytes)] if array.dtype == object else []
+    numeric = array.dtype.kind in "biuf" or (array.dtype == object and not words)
     pair = None
     try:
         if numeric and array.dtype.kind == "O":
@@ -903,7 +912,8 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
     except (TypeError, ValueError):
         numeric = False
     if not numeric:
-        raise ValueError(f"{name} must be numeric, got dtype {array.dtype}: {remedy}.")
+        got = f"words such as {shown(words[0])}" if words else f"dtype {array.dtype}"
+        raise ValueError(f"{name} must be numeric, got {got}: {remedy}.")
     if pair is not None:
         raise ValueError(
             f"{name} has the different numbers {pair[0]} and {pair[1]}, which float64 cannot"

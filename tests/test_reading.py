@@ -1,5 +1,7 @@
 """Inputs of two readings are refused at every door, with the line that mends them."""
 
+import tracemalloc
+
 import dask
 import dask.array as da
 import numpy as np
@@ -15,6 +17,7 @@ from sklearn_rank import (
     RankEnsembleClassifier,
     TopPushRanker,
 )
+from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
 from sklearn_rank.inference import (
     ConfidenceSequence,
     LabelDesign,
@@ -167,3 +170,26 @@ def test_ties_hold_between_scores_of_two_float_types(name, types, monkeypatch):
     expected = JOINED[name](Y, first, second)
     found = JOINED[name](Y, first.astype(kinds[0]), second.astype(kinds[1]))
     assert found == (pytest.approx(expected) if isinstance(found, float) else expected)
+
+
+LONG = [f"q{i // 6}" for i in range(N)]
+LONG[:6] = 6 * ["x" * 100_000]  # 24 MB as an array of a fixed width
+
+
+@pytest.mark.parametrize(
+    "name", ["ndcg", "compare of queries", "OrderPreservingRanker", "labels", "groups", "run"]
+)
+def test_one_long_text_costs_its_own_bytes(name):
+    words = [LONG[0] if y else "no" for y in Y]
+    entries = {query: {"a": 1.0} for query in LONG}
+    doors = {
+        "labels": lambda: roc_auc_score(words, S, pos_label=LONG[0]),
+        "groups": lambda: metric_interval("auc", Y, S, groups=LONG),
+        "run": lambda: join_qrels(load_trec_run(entries), load_qrels(entries)),
+    }
+    call = doors.get(name) or (lambda: DOORS[name](X, Y, S, LONG))
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4e6

@@ -25,6 +25,7 @@ from .._validation import (
     check_whole,
     is_whole,
     ravelled,
+    shape_of,
 )
 from .._warn import warn
 from ..bounds import Bound
@@ -148,7 +149,7 @@ def utility(
         measure = get_measure(measure, undefined=undefined)
     warn_if_not_positional(measure)
     y_true = ravelled(y_true, "y_true")
-    if np.ndim(y_true) != 1:
+    if len(shape_of(y_true)) != 1:
         raise ValueError(
             f"y_true has {np.ndim(y_true)} dimensions, but must have one: concatenate the items "
             "of all lists, and pass qid, the id of the list of each item."

@@ -16,7 +16,7 @@ from typing import IO, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import reads_as
+from .._validation import as_array, reads_as
 
 ZeroBased: TypeAlias = bool | Literal["auto"]
 
@@ -83,7 +83,7 @@ def ids_from(texts: list[bytes], integers: bool | None = None) -> AnyArray:
     """Read ids as int64 where all are written as integers, else as words."""
     if are_integers(texts) if integers is None else integers:
         return np.array([int(text) for text in texts], dtype=np.int64)
-    return np.array([text.decode(errors="backslashreplace") for text in texts])
+    return as_array([text.decode(errors="backslashreplace") for text in texts])
 
 
 def open_file(path: Any) -> IO[bytes]:

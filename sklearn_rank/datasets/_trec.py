@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._typing import AnyArray, FloatArray
-from .._validation import check_choice, check_flag
+from .._validation import as_array, check_choice, check_flag
 from .._warn import warn
 from ..exceptions import MissingQueryWarning
 from ._svmlight import DAMAGED, name_of, open_source
@@ -287,8 +287,8 @@ def _columns(
             )
     if not numbers:
         raise ValueError(f"{title} has no rows: check that it is the right file.")
-    qid, docno = zip(*seen, strict=True)
-    return np.array(qid), np.array(docno), np.array(numbers)
+    qid, docno = map(as_array, zip(*seen, strict=True))
+    return qid, docno, np.array(numbers)
 
 
 def _entries(mapping: Mapping[Any, Any], name: str) -> Iterator[tuple[str, str, str, Any]]:

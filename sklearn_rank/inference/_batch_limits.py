@@ -25,6 +25,7 @@ from .._printed import Printed, Table, text_table
 from .._sklearn_compat import check_sample_weight
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
+    as_array,
     check_generator,
     check_level,
     check_number,
@@ -268,7 +269,7 @@ def batch_limits(
         rows = random_rows(y_true, design, rng)
         y_true, y_score = array_of_labels(y_true), np.asarray(y_score)
         check_consistent_length(y_true, y_score)
-        y_true, y_score = np.array(y_true[rows].tolist()), y_score[rows]
+        y_true, y_score = as_array(y_true[rows].tolist()), y_score[rows]
     data = check_one_list(get_measure("precision@1"), y_true, y_score, pos_label=pos_label).data
     labels = data.labels
     labelled_score, score = check_samples(y_score=data.score, batch_score=batch_score)

@@ -20,6 +20,7 @@ from .._order import counted_blocks
 from .._printed import ROUNDING, fixed, html_table
 from .._typing import AnyArray, FloatArray
 from .._validation import (
+    as_array,
     check_choice,
     check_flag,
     check_level,
@@ -727,7 +728,7 @@ class ConfidenceSequence:
                 None if column is None else np.asarray(column)[rows]
                 for column in (array_of_labels(y_true), y_score, baseline_score)
             )
-            y_true = np.array(y_true.tolist())
+            y_true = as_array(y_true.tolist())
         batch = self._read(y_true, y_score, qid, baseline_score, sample_weight)
         if batch is not None:
             stream = self._stream or self._new_stream(batch)

@@ -17,7 +17,7 @@ from .._lists import LabelType, ScoredLists, check_scored_lists, numbers_of_quer
 from .._partitions import aligned, any_collection, is_collection
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
-from .._validation import Coded, check_choice, check_qid, ravelled
+from .._validation import Coded, check_choice, check_qid, ravelled, shape_of
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Accumulator, Measure
 from ..metrics._shared import (
@@ -122,7 +122,7 @@ def _numbered(ids: Any) -> Groups:
 
 def check_pair_of_groups(groups: Any) -> None:
     if groups is not None and (
-        not isinstance(groups, tuple | list) or len(groups) != 2 or np.ndim(groups[0]) == 0
+        not isinstance(groups, tuple | list) or len(groups) != 2 or not shape_of(groups[0])
     ):
         raise ValueError(
             "groups must be a pair, the group ids of the first and of the second sample: pass"
@@ -276,7 +276,7 @@ class Spread:
 
 def dimensions(y_true: Any, *, name: str = "y_true") -> int:
     try:
-        return np.ndim(y_true)
+        return len(shape_of(y_true))
     except ValueError:
         raise ValueError(
             f"{name} has rows of different lengths, as labels of several classes at a time have:"
@@ -464,7 +464,7 @@ def check_lists(
         dependent = dependent or singleton_groups(len(data.score))
     else:
         refuse_fractions(sample_weight)
-    lists = [data, *(data.scored_by(y_score, np.shape(y_true)) for y_score in scores[1:])]
+    lists = [data, *(data.scored_by(y_score, shape_of(y_true)) for y_score in scores[1:])]
     fixed = conditional and not sampled
     evidences = [measure.evidence(replace(scored, rows=None), dependent) for scored in lists]
     if partial is not None:

@@ -14,6 +14,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     Coded,
     are_missing,
+    as_array,
     check_number,
     check_qid,
     check_scores,
@@ -501,7 +502,7 @@ def check_partial_labels(
     if proxy is not None:
         proxy = check_proxy(proxy, n)
     filled = np.where(known, labels, labels[int(np.argmax(known))])
-    filled = np.array(filled.tolist()) if filled.dtype == object else filled
+    filled = as_array(filled.tolist()) if filled.dtype == object else filled
     in_part = PartialLabels(known, probability, proxy, most_below, at_cut, at_random, batches)
     return filled, in_part
 

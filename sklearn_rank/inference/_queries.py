@@ -21,7 +21,7 @@ from .._lists import ScoredLists
 from .._partitions import any_collection
 from .._printed import ROUNDING
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_choice, check_item_weights, ravelled
+from .._validation import check_choice, check_item_weights, ravelled, shape_of
 from .._warn import warn
 from ..bounds._shared import bisect
 from ..metrics import Measure, get_measure
@@ -155,7 +155,7 @@ def query_values_of(
         )[0]
     default = next(iter(scores))
     lists = measure.lists(y_true, scores[default], **rows)
-    shape = np.shape(y_true)
+    shape = shape_of(y_true)
     weight = None if query_weight is None else _weight_of_queries(query_weight, lists, shape)
 
     def evaluate(name: str) -> tuple[FloatArray, AnyArray]:

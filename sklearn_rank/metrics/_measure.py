@@ -37,6 +37,7 @@ from .._validation import (
     is_number,
     is_whole,
     ravelled,
+    shape_of,
 )
 from .._warn import warn
 from ..exceptions import ScorerSetupError
@@ -447,7 +448,7 @@ class Measure(_Frozen, ABC):
                 " value for each row: pass y_true.compute() and y_score.compute()."
             )
         y_true = ravelled(y_true, "y_true")
-        if np.ndim(y_true) != 1:
+        if len(shape_of(y_true)) != 1:
             raise ValueError(
                 f"y_true has {np.ndim(y_true)} dimensions, but the influence is that of the items"
                 " of one list: pass one-dimensional labels and scores."
@@ -622,11 +623,16 @@ class Measure(_Frozen, ABC):
         self._check_arguments(**weights, **relevant)
         lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **weights)
         # A measure of a user may have a meaning for one item.
-        if type(self) in FUNCTIONS and np.ndim(qid) == 1 and n_relevant is None and ideal is None:
+        if (
+            type(self) in FUNCTIONS
+            and len(shape_of(qid)) == 1
+            and n_relevant is None
+            and ideal is None
+        ):
             n_single = int(np.count_nonzero(lists.lengths == 1))
             refuse_single_rows(self._title, n_single, lists.n_lists)
         self._check_weights(lists)
-        return self._with_relevant(lists, np.shape(y_true), sample_weight, pos_label, **relevant)
+        return self._with_relevant(lists, shape_of(y_true), sample_weight, pos_label, **relevant)
 
     def _with_relevant(
         self,

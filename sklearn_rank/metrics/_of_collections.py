@@ -22,7 +22,7 @@ from .._lists import Lists, ScoredLists, group_scored_rows, refuse_single_rows
 from .._optional import import_dask
 from .._partitions import Partitions, aligned, is_collection, tree_reduce
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import MAX_WEIGHT_SUM, CheckedRows, check_qid
+from .._validation import MAX_WEIGHT_SUM, CheckedRows, as_array, check_qid, shape_of
 from .._warn import Message, collected, warn
 from ._ranges import (
     Cells,
@@ -96,7 +96,7 @@ def _classes_of(measure: Any, pos_label: Any, lists: ScoredLists, y_true: Any) -
         place = int(np.argmax(positive == value))
         if positive[place] == value:
             row = place if lists.rows is None else int(lists.rows[place])
-            classes[value] = np.asarray(y_true).ravel()[row : row + 1].tolist()[0]
+            classes[value] = as_array(y_true).ravel()[row : row + 1].tolist()[0]
     return classes
 
 
@@ -107,7 +107,7 @@ def _all_zero(weight: Any, shape: tuple[int, ...]) -> bool:
 
 def _shape(values: Any) -> tuple[int, ...]:
     try:
-        return np.shape(values)
+        return shape_of(values)
     except ValueError:  # rows of different lengths, which are refused where they are read
         return (-1,)
 
@@ -387,7 +387,7 @@ def value_of_collections(
 
 
 def _n_dimensions(values: Any) -> int:
-    return int(values.ndim) if is_collection(values) else np.ndim(values)
+    return int(values.ndim) if is_collection(values) else len(shape_of(values))
 
 
 # ------------------------------------------------------------------------------------- chunks

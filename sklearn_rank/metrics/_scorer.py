@@ -36,6 +36,7 @@ from .._validation import (
     ravelled,
     refuse_misread,
     refuse_missing_labels,
+    shape_of,
 )
 from .._warn import warn
 from ..exceptions import OtherTopWarning, ScorerSetupError, SingleListWarning
@@ -149,7 +150,7 @@ def label_reader(estimator: Any, y: Any) -> LabelReader | None:
         if hasattr(part, "label_grades"):
             return part.label_grades
     try:
-        shape = getattr(y, "shape", None) or np.shape(y)
+        shape = shape_of(y)
     except ValueError:  # of different lengths: refused where they are read
         return None
     return _grades_of_columns if len(shape) == 2 and shape[1] > 1 else None
@@ -316,7 +317,7 @@ def overlap_with(ranker: Any, y: Any, qid: Any, weights: dict[str, Any]) -> Over
 
 
 def warn_of_trained_queries(estimator: Any, y: Any, qid: Any, weights: dict[str, Any]) -> None:
-    ranker = None if qid is None or np.ndim(qid) == 0 else ranker_with_memory(estimator)
+    ranker = None if qid is None or not shape_of(qid) else ranker_with_memory(estimator)
     overlap = None if ranker is None else overlap_with(ranker, y, qid, weights)
     if overlap is not None:
         check_overlap(overlap, type(ranker).__name__)

@@ -21,7 +21,7 @@ from scipy.special import gammaln, logsumexp, ndtri, stdtrit, xlogy
 from .._lists import ScoredLists
 from .._order import counted_blocks, top_mass
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import ravelled
+from .._validation import ravelled, shape_of
 from ..bounds import Bound, auc_bound, auc_fold_mean_bound
 from ..bounds._shared import (
     OURS,
@@ -144,7 +144,7 @@ class HeldOut:
             data = self.measure.lists(y, scores[0], pos_label=self.pos_label)
             if self.measure.kind == "binary":
                 refuse_one_class(data)
-            others = [data.scored_by(score, np.shape(y)) for score in scores[1:]]
+            others = [data.scored_by(score, shape_of(y)) for score in scores[1:]]
             lists.append([data, *others])
         return lists
 

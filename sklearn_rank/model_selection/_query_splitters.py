@@ -16,7 +16,15 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from .._lists import group_rows
 from .._sklearn_compat import num_samples, rows_at
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_flag, check_qid, check_vector, check_whole, is_number, is_whole
+from .._validation import (
+    check_flag,
+    check_qid,
+    check_vector,
+    check_whole,
+    is_number,
+    is_whole,
+    shape_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +88,7 @@ def queries_of(groups: Any, n: int, caller: str, *, name: str = "groups") -> Que
             " search fit(X, y, groups=qid) and in cross-validation params={'groups': qid},"
             " after sklearn.set_config(enable_metadata_routing=True)."
         )
-    if np.ndim(groups) == 0 and not isinstance(groups, str | bytes):
+    if not shape_of(groups) and not isinstance(groups, str | bytes):
         raise ValueError(
             f"{name}={groups!r} is not an array, but {caller} needs one id for each of the {n}"
             f" rows: pass a one-dimensional array, such as {name}=frame['query']."

@@ -37,7 +37,7 @@ from .._solvers import (
     view_design,
 )
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_propensities, check_qid, check_rows, refuse_misread
+from .._validation import check_propensities, check_qid, check_rows, refuse_misread, shape_of
 from .._warn import warn
 from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import GrownLimitWarning
@@ -645,7 +645,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         exit_stack: ExitStack,
     ) -> BlockLists:
         X, qid = columns["X"], columns["qid"]
-        if qid is None or np.ndim(qid) == 0 or self.single_list:
+        if qid is None or not shape_of(qid) or self.single_list:
             raise ValueError(
                 f"{type(self).__name__} needs qid, one id per row, for rows that are not in "
                 "memory, because blocks consist of whole queries: pass qid=, or rows in memory."
@@ -680,7 +680,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
     def _predict_blocks(self, X: Any, qid: Any) -> Any:
         if self.normalizer_ is None:
             return scores_by_blocks(self, X, self._scorer())
-        if qid is None or np.ndim(qid) == 0:
+        if qid is None or not shape_of(qid):
             raise ValueError(
                 f"This {type(self).__name__} normalises features within each query and needs qid "
                 "to score rows: pass qid=, one id per row."

@@ -17,7 +17,7 @@ from .._lists import LabelType, Lists, TrainingQueries, check_lists, refuse_sing
 from .._partitions import any_collection
 from .._sklearn_compat import StrOptions
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled, refuse_marks, refuse_missing_labels
+from .._validation import ravelled, refuse_marks, refuse_missing_labels, shape_of
 from .._warn import warn
 from ..exceptions import (
     CalibrationWarning,
@@ -132,7 +132,7 @@ def remembered_lists(y: AnyArray, labels: LabelType, *, qid: Any, **weights: Any
         lists = replace(lists, weight=None)
     labels_of_items = y if lists.rows is None else y[lists.rows]
     # A single number for all rows is not an id.
-    ids = lists.ids if np.ndim(qid) else None
+    ids = lists.ids if shape_of(qid) else None
     return replace(lists, trained_on=TrainingQueries.of(ids, lists.offsets, labels_of_items))
 
 
@@ -231,7 +231,7 @@ class QueryRanker(ListRanker):
 
     def _check_ids(self, qid: Any, n_rows: int) -> None:
         name, single_list = type(self).__name__, getattr(self, "single_list", False)
-        if single_list and qid is not None and np.ndim(qid) > 0:
+        if single_list and qid is not None and shape_of(qid):
             raise ValueError(
                 f"{name} got both qid and single_list=True, which treats all rows as one query: "
                 "leave out one of the two."
