@@ -119,7 +119,7 @@ class Column:
 
 
 def is_number(text: str) -> bool:
-    return "_" not in text and reads_as(float, text)
+    return reads_as(float, text)
 
 
 def _arrow(part: str = "") -> Any:

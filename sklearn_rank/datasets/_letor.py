@@ -81,14 +81,15 @@ def load_letor(
         each part, all with the same features.
 
         data : ndarray, CSR matrix or DataFrame of shape (n_samples, n_features)
-            The features; NaN if the file has NULL or nan.
+            The features; NaN where the file has NULL.
         target : ndarray or Series of shape (n_samples,)
             The relevance grades, float64.
         qid : ndarray or Series of shape (n_samples,)
             Query id of each row, in the order of the file; int64 if all ids are integers, else
             str.
-        feature_names : list of str
-            ``"feature_1"`` and so on, by the index in the file.
+        feature_names : list of str or None
+            ``"feature_1"`` and so on, by the index in the file. None without `as_frame` for more
+            than a million features, such as hashed ones.
         frame : DataFrame or None
             With `as_frame` the features, ``target``, ``qid`` and, if kept, ``comment``.
         comments : ndarray of str objects of shape (n_samples,)
@@ -97,8 +98,9 @@ def load_letor(
     Raises
     ------
     ValueError
-        If a line does not have the expected format (the message names file and line), a file has
-        no rows, a folder has no data files, or `n_features` is below an index.
+        If a line does not have the expected format or a number is not finite (the message names
+        file and line), a file has no rows, a folder has no data files, or `n_features` is below an
+        index.
     TypeError
         If `path` has the wrong type, a stream is in text mode, or `n_features` is not an integer.
     OSError
@@ -209,7 +211,9 @@ def load_letor(
     if n_features == 0:
         raise ValueError(f"{widest} has no features: pass n_features if this is intended.")
     start = 1 if zero_based is False else shift
-    names = [f"feature_{index}" for index in range(start, start + n_features)]
+    names = None
+    if as_frame or n_features <= MOST_NAMES:
+        names = [f"feature_{index}" for index in range(start, start + n_features)]
 
     def join(tables: list[_Table], *_: str) -> Any:
         blocks = [block for table in tables for block in table.blocks]
@@ -219,7 +223,7 @@ def load_letor(
         for table in tables:
             table.blocks.clear()
         join_blocks = _join_sparse if sparse else _join_dense
-        data = join_blocks(blocks, len(target), len(names), shift, dtype)
+        data = join_blocks(blocks, len(target), n_features, shift, dtype)
         frame = None
         if pd is not None:
             data = pd.DataFrame(data, columns=names, copy=False)
@@ -229,12 +233,18 @@ def load_letor(
             target, qid = frame["target"], frame["qid"]
         if return_X_y:
             return data, target, qid
-        bunch = Bunch(data=data, target=target, qid=qid, feature_names=list(names), frame=frame)
+        bunch = Bunch(
+            data=data, target=target, qid=qid, feature_names=names and list(names), frame=frame
+        )
         if comments:
             bunch.comments = texts
         return bunch
 
     return _map_data_sets(tables, join)
+
+
+# Names of features take more memory than most rows of hashed features.
+MOST_NAMES = 1_000_000
 
 
 class _Table(NamedTuple):

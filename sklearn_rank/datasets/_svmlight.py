@@ -23,6 +23,9 @@ ZeroBased: TypeAlias = bool | Literal["auto"]
 # Rows that are parsed at once: numbers wait in 16 bytes an entry until they enter an array.
 ROWS = 8192
 
+# The largest feature index of scikit-learn's parser.
+MOST_INDEX = 2**31 - 1
+
 # Exceptions of reading a truncated or damaged compressed file.
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
@@ -133,14 +136,15 @@ def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: An
             " finite; remove the line or give it a grade."
         )
     width = int(X.indices.max()) + 1 if X.nnz else 0
-    if np.isnan(X.data.sum()):
-        rows = np.searchsorted(X.indptr, np.flatnonzero(np.isnan(X.data)), "right") - 1
-        bad = [row for row in rows.tolist() if lines.numbers[row] not in lines.with_null]
-        if bad:
-            raise LineError(
-                f"{lines.name}, line {lines.numbers[bad[0]]}: a value is nan; write NULL where it"
-                " is missing, or remove the line."
-            )
+    odd = np.flatnonzero(~np.isfinite(X.data))
+    number = np.array(lines.numbers)[np.searchsorted(X.indptr, odd, "right") - 1]
+    bad = np.isinf(X.data[odd]) | ~np.isin(number, list(lines.with_null))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise LineError(
+            f"{lines.name}, line {number[at]}: a value is {X.data[odd[at]]:g}, but must be finite;"
+            " write NULL where it is missing, or remove the line."
+        )
     try:
         if sparse:
             X.eliminate_zeros()
@@ -236,6 +240,8 @@ class _Lines(io.BufferedIOBase):
             features = features.replace(b":NULL", b":nan")
             self.with_null.add(self.number)
         self.body = entries[0] + b" " + features
+        if b"_" in self.body:
+            raise ValueError("Python's parser would read 1_5 as 15")
         return self.body
 
 
@@ -252,6 +258,8 @@ def _find_fault(body: bytes, first: int) -> str | None:
         if int(index) < first:
             hint = "; pass zero_based=True if features count from 0" if int(index) == 0 else ""
             return f"the feature index {index} is below {first}{hint or '; correct it'}"
+        if int(index) > MOST_INDEX:
+            return f"the feature index {index} is above {MOST_INDEX}; hash it into fewer"
         if int(index) <= last:
             return (
                 f"the feature index {index} follows {last}, but indices must ascend; sort the"

@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import sys
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -277,7 +278,12 @@ def test_without_pandas_the_error_says_what_to_install(monkeypatch):
         ("1 qid:1 2:1 1:1", "index 1 follows 2, but indices must ascend; sort the entries"),
         ("1 qid:1 2:1 2:1", "index 2 follows 2"),
         ("1 qid:1 1:x", "the value of '1:x' is not a number; write NULL where it is missing"),
-        ("1 qid:1 99999999999:1", "too large"),
+        ("1 qid:1 99999999999:1", "index 99999999999 is above 2147483647; hash it"),
+        ("1_5 qid:1_5 1:1", "the label '1_5' is not a number"),
+        ("1 qid:1 1:1_5", "the value of '1:1_5' is not a number"),
+        ("1 qid:1 1_0:1", "'1_0:1' is not of the form"),
+        ("1 qid:1 1:1e400", "a value is inf, but must be finite"),
+        ("1 qid:1 1:NULL 2:-inf", "a value is -inf, but must be finite"),
     ],
 )
 @pytest.mark.parametrize("rows_at_once", [1, 2, 8192])
@@ -417,8 +423,8 @@ def test_published_sets(name, n_rows, n_features, n_queries, grades):
             "1 qid:1 1:3\n0 qid:1 2000000000000:1\n",
             "line 2",
         ),
-        ("1 qid:1 1:3\n0 qid:1 2:nan\n", "line 2: a value is nan; write NULL"),
-        ("1 qid:1 1:3\n0 qid:1 2:NaN 3:1\n", "line 2: a value is nan; write NULL"),
+        ("1 qid:1 1:3\n0 qid:1 2:nan\n", "line 2: a value is nan, but must be finite; write"),
+        ("1 qid:1 1:3\n0 qid:1 2:NaN 3:1\n", "line 2: a value is nan, but must be finite"),
     ],
 )
 def test_huge_indices_and_nan_are_refused_with_the_line(tmp_path, text, message):
@@ -426,3 +432,17 @@ def test_huge_indices_and_nan_are_refused_with_the_line(tmp_path, text, message)
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
         load_letor(path)
+
+
+@pytest.mark.parametrize("return_X_y", [False, True])
+def test_hashed_features_take_the_memory_of_their_values(return_X_y):
+    tracemalloc.start()
+    file = stream(b"1 qid:1 7:1 2147483647:2\n0 qid:1 7:3\n")
+    loaded = load_letor(file, sparse=True, return_X_y=return_X_y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    data = loaded[0] if return_X_y else loaded.data
+    assert data.shape == (2, 2**31 - 1)
+    assert data[0, 2**31 - 2] == 2
+    assert return_X_y or loaded.feature_names is None
+    assert peak < 2e6
