@@ -50,6 +50,7 @@ from ..metrics._shared import (
 from ._base import FitProgress, store_parameters
 from ._two_classes import (
     OneProblemRanker,
+    TooFewRows,
     TwoClasses,
     fit_with_weights,
     mass_of_top,
@@ -384,7 +385,7 @@ class TopPushRanker(OneProblemRanker):
         mass = float(self.tau) if is_number else mass_of_top(weight, self.tau)
         total = float(weight.sum())
         if mass >= total:
-            raise ValueError(
+            raise TooFewRows(
                 f"tau={self.tau!r} takes {mass:g} of the {total:g} negative rows, but must leave "
                 "some out: pass a smaller tau, or fit to more rows."
                 + hint_of_adaboost(rows.weight.sum())
@@ -440,7 +441,7 @@ def sums_over_ranks(phi: ScoreGeneratingFunction, length: float) -> CumulatedPhi
     rank = np.linspace(0.0, length, 1 + int(min(np.ceil(length), 2**16)))
     sums = CumulatedPhi(rank, cumulated(phi, rank))
     if not phi._rises(np.asarray(length)):
-        raise ValueError(
+        raise TooFewRows(
             f"phi={phi!r} has the same value at all {length:g} ranks, so that all orders are "
             "equally good: pass a function that varies over more of the list. A row of "
             "weight w counts as w rows: pass sample_weight / sample_weight.mean() if only the "

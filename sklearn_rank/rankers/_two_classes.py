@@ -187,6 +187,10 @@ N_FOLDS = 5
 ENOUGH = 50
 
 
+class TooFewRows(ValueError):
+    """A parameter takes all rows, as it may take those of a fold and not those of a list."""
+
+
 def is_flexible(rows: TwoClasses, n_features: int) -> bool:
     """Whether a linear fit has so few rows that it separates its training rows too well."""
     return bool(rows.weight.sum() < 10 * n_features)
@@ -230,8 +234,13 @@ def _out_of_fold_scores(
         try:
             with collected():
                 fold.fit(ranker._rows_at(X, train), labels[train], weight[train])
-        except ValueError:  # such as a number of rows that the fold does not have
+        except TooFewRows:
             return in_sample
+        except Exception as error:
+            error.add_note(
+                "In a fit to a part of the rows, for the threshold between the classes."
+            )
+            raise
         scores = _match_quantiles(
             fold._scores_in_memory(ranker._rows_at(X, test, train), "fit"),
             fold._scores_in_memory(ranker._rows_at(X, train), "fit"),

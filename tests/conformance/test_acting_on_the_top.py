@@ -78,6 +78,37 @@ def test_fits_to_folds_are_brought_to_one_scale():
     assert np.mean(np.abs(errors)) < 0.2, np.round(errors, 2)
 
 
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        AccuracyAtTopRanker(kernel="rbf"),
+        PNormPushRanker(kernel="rbf"),
+        RankStatisticRanker(kernel="rbf"),
+        RankBoostRanker(),
+    ],
+    ids=str,
+)
+def test_an_error_in_a_fold_of_the_threshold_is_an_error_of_the_fit(ranker, monkeypatch):
+    X, y = draw(np.random.default_rng(0), 60, 3)
+    fit = type(ranker).fit
+
+    def broken(self, X, y, sample_weight=None):
+        if len(X) < 60:
+            raise ValueError("the disk is full")
+        return fit(self, X, y, sample_weight)
+
+    monkeypatch.setattr(type(ranker), "fit", broken)
+    with pytest.raises(ValueError, match="the disk is full") as caught:
+        ranker.fit(X, y)
+    assert "a fit to a part of the rows" in caught.value.__notes__[0]
+
+
+def test_a_parameter_that_takes_all_rows_of_a_fold_leaves_the_threshold_in_sample():
+    X, y = draw(np.random.default_rng(0), 60, 43)
+    fitted = TopPushRanker(int(np.sum(y == 0)) - 1).fit(X, y)
+    assert np.mean(fitted.predict(X)) == pytest.approx(np.mean(y), abs=0.02)
+
+
 def test_a_threshold_that_is_a_guess_is_announced():
     X, y = draw(np.random.default_rng(0), 300, 60)
     with pytest.warns(ThresholdWarning, match=r"where no training row does.* top\(X, k\)"):
