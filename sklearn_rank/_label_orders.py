@@ -75,6 +75,9 @@ def read_label_orders(y: Any, target_type: str = "auto", labels: Any = None) -> 
     y, names = _separate_names(y)
     if names is None and not sp.issparse(y):
         y = ravelled(y, "y") if target_type in ("auto", "orders", "classes") else y
+    is_column = getattr(y, "ndim", 1) == 1 and not isinstance(y, str | bytes)
+    if target_type in ("auto", "orders") and is_column:
+        _refuse_other_signs(y.tolist() if hasattr(y, "tolist") else list(y))
     if target_type == "auto":
         target_type = _infer_type(y)
     if target_type == "orders":
@@ -174,6 +177,25 @@ def _refuse_written_numbers(entries: list[Any]) -> None:
             " such as y.astype(float), or target_type='orders' if they are names of labels"
             " from the top."
         )
+
+
+def _refuse_other_signs(rows: list[Any]) -> None:
+    """Raise an error if all texts name the same labels with another sign between them than ">"."""
+    if not all(isinstance(row, str) for row in rows):
+        return
+    texts = set(rows)
+    signs = ["->"] if any(">" in text for text in texts) else [*"→≻<,;|/:\t-_ "]
+    for sign in signs if len(texts) > 1 else ():
+        labels = [
+            {label.strip() for label in text.replace("=", sign).split(sign)} for text in texts
+        ]
+        if len(labels[0]) > 1 and all(of_row == labels[0] for of_row in labels):
+            orders = f"text.replace({sign!r}, '>')" if sign != "<" else "text.split('<')[::-1]"
+            raise ValueError(
+                f"y has texts such as {rows[0]!r}, in all of which {sign!r} is between the same"
+                f" labels: pass the orders [{orders} for text in y], or target_type='classes' if"
+                " they are names of classes."
+            )
 
 
 def _has_texts(array: AnyArray) -> bool:

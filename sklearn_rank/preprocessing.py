@@ -51,7 +51,7 @@ def label_grades(
         - "indicator": 0 or 1 for each label, dense or sparse;
         - "classes": one label for each row, which is above all others;
         - "auto": inferred from the data. Numbers that can be both positions and utilities raise an
-          error.
+          error, and so do texts with another sign than ``>`` between the same labels.
     labels : array-like of shape (n_labels,), default=None
         Labels in the order of the columns; the columns of a DataFrame are reordered accordingly.
         None keeps the columns, or takes the sorted labels that occur.

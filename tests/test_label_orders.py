@@ -1,5 +1,7 @@
 """Orders of labels in every form, against their definition, and what is refused."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
+from sklearn_rank import OrderPreservingLabelRanker
 from sklearn_rank._label_orders import read_label_orders
 from sklearn_rank.exceptions import ContinuousLabelWarning
 from sklearn_rank.preprocessing import label_grades
@@ -203,3 +206,48 @@ def test_lists_of_rows_and_borda_shares():
     complete = read_label_orders([[1.0, 0.5], [0.0, 2.0]]).lists()
     assert complete.rows is None
     np.testing.assert_array_equal(label_utilities("dcg", complete), 2.0**complete.labels - 1)
+
+
+@pytest.mark.parametrize(
+    "sign", ["->", "→", "≻", "<", ",", ", ", ";", "|", "/", ":", "\t", "-", "_", " "]
+)
+def test_orders_with_other_signs_are_no_names_of_classes(sign):
+    rows = [("tuna", "eel", "egg"), ("egg", "tuna", "eel"), ("eel", "egg", "tuna")]
+    texts = [sign.join(row) for row in rows]
+    X = np.arange(6.0).reshape(3, 2)
+    for read in (
+        label_grades,
+        lambda y: label_grades(y, target_type="orders"),
+        lambda y: OrderPreservingLabelRanker().fit(X, y),
+        lambda y: OrderPreservingLabelRanker(target_type="orders").fit(X, y),
+    ):
+        for y in (texts, np.array(texts), np.array(texts, dtype=object), pd.Series(texts)):
+            with pytest.raises(ValueError, match="is between the same labels") as caught:
+                read(y)
+    # The line that mends it.
+    line = re.search(r"orders (\[.*\]), or", str(caught.value))[1]
+    top_down = [row[::-1] for row in rows] if sign == "<" else rows
+    mended = label_grades(eval(line, {"y": texts}))
+    np.testing.assert_array_equal(mended, label_grades(top_down))
+    classes = label_grades(texts, target_type="classes")
+    np.testing.assert_array_equal(classes, np.eye(3)[np.argsort(np.argsort(texts))])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["a>b", "b>a"],
+        ["x-1>y-2", "y-2>x-1"],
+        ["New York", "New Mexico", "Utah"],
+        ["a,b", "b,c", "c,a"],
+        ["a,b", "a,b", None],
+        ["low", "high"],
+    ],
+)
+def test_other_texts_stay_orders_or_classes(texts):
+    if None in texts:
+        with pytest.raises(ValueError, match="missing label at row 2"):
+            label_grades(texts)
+    else:
+        names = {part for text in texts for part in text.split(">")}
+        assert label_grades(texts).shape == (len(texts), len(names))
