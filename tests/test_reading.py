@@ -24,7 +24,9 @@ from sklearn_rank.inference import (
     batch_limits,
     compare,
     metric_interval,
+    plan_labels,
     recall_certificate,
+    sample_size,
     two_sample_rank_test,
 )
 from sklearn_rank.metrics import (
@@ -193,3 +195,33 @@ def test_one_long_text_costs_its_own_bytes(name):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4e6
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        lambda name, y: metric_interval(name, y, S),
+        lambda name, y: metric_interval(
+            name, np.where(np.arange(N) % 5, y, np.nan), S, design="all"
+        ),
+        lambda name, y: compare(name, y, {"a": S, "b": X[:, 1]}),
+        lambda name, y: compare(name, y, {"a": S, "b": X[:, 1]}, method="swap", random_state=0),
+        lambda name, y: compare(
+            name, y, {"a": S, "b": X[:, 1]}, method="swap", groups=QID, random_state=0
+        ),
+        lambda name, y: compare(
+            name, y, {"a": S, "b": X[:, 1]}, method="bootstrap", random_state=0
+        ),
+        lambda name, y: compare(
+            name, y, {"a": S, "b": X[:, 1]}, qid=np.arange(N) // 20, method="t"
+        ),
+        lambda name, y: sample_size(name, pilot=(y, S), width=0.2),
+        lambda name, y: plan_labels(name, S, y_true=np.where(S > 0, y, np.nan), budget=9),
+    ],
+)
+@pytest.mark.parametrize("name", ["ap", "auc", "precision@top0.2"])
+def test_grades_are_two_classes_where_the_name_says_which_are_relevant(name, door, monkeypatch):
+    monkeypatch.setattr("sklearn_rank.inference._compare.SWAPS", 49)
+    grades = Y * (2 + np.arange(N) % 2) + (1 - Y) * (np.arange(N) % 2)
+    found, expected = door(f"{name}(rel>=2)", grades), door(name, Y)
+    assert str(found).replace("(rel>=2)", "") == str(expected)

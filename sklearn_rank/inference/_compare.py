@@ -180,8 +180,11 @@ def swap_tests(
 ) -> Comparison:
     measure = question.measure
     refuse_collections("scores are exchanged row by row", y_true=y_true, **scores, groups=groups)
-    lists = {name: check_two_classes(y_true, score) for name, score in scores.items()}
+    rel = measure.rel
+    lists = {name: check_two_classes(y_true, score, rel) for name, score in scores.items()}
     positive = next(iter(lists.values())).positive
+    if rel is not None:
+        measure = get_measure(measure, rel=None)
     n = len(positive)
     dependent = check_groups(groups, n)
     unit = np.arange(n) if dependent is None else dependent.codes
@@ -207,8 +210,8 @@ def swap_tests(
         pvalues.append((1.0 + np.count_nonzero(draws >= least)) / (SWAPS + 1.0))
     return question.answer(
         "swaps" if len(pvalues) == 1 else "swaps, Holm",
-        list_target(measure, influences[:1], [dependent]),
-        f"equal {measure.name}",
+        list_target(question.measure, influences[:1], [dependent]),
+        f"equal {question.measure.name}",
         values=[influence.estimate for influence in influences],
         standard_errors=[float(np.sqrt(influence.variance())) for influence in influences],
         differences=differences,
@@ -319,7 +322,8 @@ def compare(
         "t" is Student's paired t-test, and "wilcoxon" is the signed-rank test with zeros included
         in the ranking (Pratt). For one list, "swap" exchanges the ranks of random items, for small
         samples near the end of the range, where "auto" rejects too seldom, and "bootstrap" takes
-        the covariance of resampled lists, for measures of your own without an influence function.
+        the covariance of resampled lists, also for smooth measures of your own without an
+        influence function.
         All except "auto" adjust p-values by Holm's method and limits by Bonferroni's.
     random_state : None, int, Generator or RandomState, default=None
         Random number generator or seed of the exchanges and of the max-t draws, which change
@@ -491,10 +495,11 @@ def compare(
             raise ValueError(
                 "method='bootstrap' is for rankers of the same rows of one list: leave method out."
             )
-        if "resamples" not in measure.laws:
+        if not measure.laws.keys() & {"resamples", "influence"}:
             raise ValueError(
-                f"method='bootstrap' is for measures that make_measure makes, but {measure.name}"
-                " has a method of its own: leave method out."
+                f"method='bootstrap' is wrong for {measure.name}, which has no influence function,"
+                " since single items may decide it: leave method out, or pass qid for a mean over"
+                " queries."
             )
         evidences = _evidences(measure, scores, rows, conditional)
         return resampled_comparison(evidences, question, SWAPS, rng)

@@ -284,9 +284,9 @@ def dimensions(y_true: Any, *, name: str = "y_true") -> int:
         ) from None
 
 
-def check_two_classes(y_true: Any, y_score: Any) -> ScoredLists:
+def check_two_classes(y_true: Any, y_score: Any, rel: float | None = None) -> ScoredLists:
     y_true = _labels_of_one_list(y_true, "y_true")
-    data = check_scored_lists(y_true, y_score, LabelType("binary"))
+    data = check_scored_lists(y_true, y_score, LabelType("binary", rel=rel))
     refuse_one_class(data)
     return data
 

@@ -440,7 +440,14 @@ def test_measures_of_ones_own_are_compared_by_resampling():
         compare(own, y, same, method="bootstrap")
     with pytest.raises(ValueError, match="or method='bootstrap' to metric_interval and compare"):
         compare(own, y, scores)
-    with pytest.raises(ValueError, match="auc has a method of its own: leave method out"):
-        compare("auc", y, scores, method="bootstrap")
+    for name in ("auc", "ap", "partial_auc@fpr0.2"):
+        found, exact = (
+            compare(name, y, scores, method=x, random_state=0) for x in ("bootstrap", "auto")
+        )
+        assert found.values == pytest.approx(exact.values)
+        assert found.standard_errors == pytest.approx(exact.standard_errors, rel=0.2)
+        assert found.high[0] - found.low[0] == pytest.approx(exact.high[0] - exact.low[0], rel=0.2)
+    with pytest.raises(ValueError, match="wrong for ks, which has no influence function"):
+        compare("ks", y, scores, method="bootstrap")
     with pytest.raises(ValueError, match="rankers of the same rows of one list: leave method"):
         compare(own, y, scores, qid=np.arange(400) // 20, method="bootstrap")
