@@ -142,7 +142,6 @@ def joint_comparison(
         critical = np.minimum(critical, -stdtrit(degrees, ndtr(-quantile)))
     half = critical * errors
     half_range = joint.length * np.abs(matrix).sum(axis=1) / 2.0
-    alone = np.diag(joint.covariance)
     hypothesis = f"equal {measure.name}"
     if question.margin is not None:
         relation = "worse" if alternative == "non-inferior" else "different"
@@ -152,7 +151,7 @@ def joint_comparison(
         target,
         hypothesis,
         values=joint.estimates,
-        standard_errors=np.sqrt(np.where(alone > 0.0, alone, np.diag(joint.regularized))),
+        standard_errors=joint.errors,
         differences=differences,
         # Where scores are tied, a value may lie outside of the range without ties.
         low=np.minimum(np.maximum(differences - half, -half_range), differences),

@@ -423,12 +423,6 @@ def check_lists(
     partial = None
     if design is not None:
         y_true, partial = check_partial_labels(y_true, design, name, sample_weight=sample_weight)
-    if conditional is None:
-        # Of labels in part it is this list where the population has no limits.
-        only_list = partial is not None and (
-            partial.unreachable.any() or not measure.has_influence
-        )
-        conditional = partial is None or bool(only_list)
     sampled = check_weight_meaning(weights, sample_weight)
     if sampled:
         refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=scores)
@@ -448,7 +442,7 @@ def check_lists(
             )
         table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
         evidence = measure.evidence(table.in_one_memory(measure))
-        return [replace(evidence, conditional=conditional)]
+        return [replace(evidence, conditional=conditional is not False)]
     y_true = _labels_of_one_list(y_true, name)
     labels = measure.label_type(pos_label, name)
     data = check_scored_lists(y_true, scores[0], labels, sample_weight=sample_weight)
@@ -465,9 +459,13 @@ def check_lists(
     else:
         refuse_fractions(sample_weight)
     lists = [data, *(data.scored_by(y_score, shape_of(y_true)) for y_score in scores[1:])]
-    fixed = conditional and not sampled
+    fixed = conditional is not False and not sampled
     evidences = [measure.evidence(replace(scored, rows=None), dependent) for scored in lists]
     if partial is not None:
+        if conditional is None:
+            # This list, where nothing tells how much lists of the population differ.
+            conditional = bool(partial.unreachable.any() or not measure.has_influence)
+            conditional |= not np.ptp(data.labels[partial.known].astype(np.float64))
         evidences = [
             replace(evidence, partial=partial, conditional=conditional) for evidence in evidences
         ]
@@ -611,6 +609,13 @@ class JointEstimate:
             kinds=(*self.kinds, Units(values, products, float(values.shape[1]), no_span)),
             groups=None if self.groups is None else np.hstack([self.groups, values]),
         )
+
+    @property
+    def errors(self) -> FloatArray:
+        """Standard error of each statistic; with added items where these show no variance."""
+        alone, unknown = np.diag(self.covariance), np.diag(self.regularized)
+        least = least_variance(0.0, self.length, self.n_effective)
+        return np.sqrt(np.where(alone > least, alone, unknown))
 
     def standard_errors(self, contrasts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Standard errors of contrasts, and their degrees of freedom."""
@@ -780,18 +785,11 @@ def never_certain_covariance(
 ) -> FloatArray:
     """Covariance for which every difference has a positive variance.
 
-    For differences as :func:`nonzero_variance`: with the added items and the square of the mean.
+    With the added items and the square of the mean.
     Shape (n_scorers, n_scorers).
     """
     deviations = estimates - estimates.mean()
     return np.asarray(regularized + np.outer(deviations, deviations) / n_effective)
-
-
-def nonzero_variance(joint: JointEstimate, contrast: FloatArray, difference: float) -> float:
-    variance = float(contrast @ joint.covariance @ contrast)
-    if variance > least_variance(difference, joint.length, joint.n_effective):
-        return variance
-    return float(contrast @ joint.regularized @ contrast) + difference**2 / joint.n_effective
 
 
 def label_sums(positive: BoolArray, weight: FloatArray | None, groups: Groups) -> FloatArray:

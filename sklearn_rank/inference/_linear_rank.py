@@ -38,6 +38,7 @@ from ._evidence import (
     Spread,
     check_joined_groups,
     check_pair_of_groups,
+    joint_influence,
     refuse_collections,
     robust_sums,
 )
@@ -239,9 +240,10 @@ def rank_interval(
         low, high = (float(x) for x in phi(np.array([0.5 / n, 1.0 - 0.5 / n])))
         shares = influence.scaled(low, high - low)
         value, bias = (center - low) / (high - low), 0.0
-    limits, variance = influence_limits(
+    limits = influence_limits(
         shares, value - bias, level, conditional=conditional, groups=evidence.groups
     )
+    joint = joint_influence([influence], conditional=conditional, groups=evidence.groups)
     estimate, length = influence.estimate, high - low
     if normalize == "minmax":
         estimate = min(max(estimate, 0.0), 1.0)
@@ -253,7 +255,7 @@ def rank_interval(
         level,
         "influence",
         _target(evidence, n, k),
-        length * float(np.sqrt(variance)),
+        float(joint.errors[0]),
         bias=estimate - (low + length * (value - bias)),
     )
 

@@ -24,7 +24,7 @@ from ..metrics._shared import (
     RateCurve,
     share_at,
 )
-from ._evidence import GroupPart, Spread, joint_influence, label_sums, nonzero_variance
+from ._evidence import GroupPart, Spread, joint_influence, label_sums
 from ._limits import (
     BLOCK,
     Limits,
@@ -49,8 +49,8 @@ def influence_limits(
     *,
     conditional: bool,
     groups: Groups | None = None,
-) -> tuple[Limits, float]:
-    """Limits for the effective number of Bernoulli draws of the influence, and the variance."""
+) -> Limits:
+    """Limits for the effective number of Bernoulli draws of the influence."""
     estimate = min(max(estimate, 0.0), 1.0)
     degrees = inf
     if groups is None:
@@ -92,7 +92,7 @@ def influence_limits(
     variance += influence.slope_variance
     shrunken = min(max(estimate + shift, 0.0), 1.0)
     n_effective = shrunken * (1.0 - shrunken) / variance
-    return safe_limits(estimate, n_effective, level, degrees), variance
+    return safe_limits(estimate, n_effective, level, degrees)
 
 
 def list_interval(
@@ -104,24 +104,22 @@ def list_interval(
     conditional: bool = True,
 ) -> Interval:
     conditional = conditional and influence.sampling_weight is None
+    joint = joint_influence([influence.linear], conditional=conditional, groups=groups)
+    error = float(joint.errors[0])
     if isfinite(influence.length):
         origin, length = influence.range[0], influence.length
         share = influence.scaled(origin, length)
-        limits, variance = influence_limits(
+        limits = influence_limits(
             share, share.estimate - share.bias, level, conditional=conditional, groups=groups
         )
         # The bias is subtracted from the limits only, and the interval contains the estimate.
         low = origin + length * min(limits[0], share.estimate)
         high = origin + length * max(limits[1], share.estimate)
-        error = length * float(np.sqrt(variance))
         if influence.exponent != 1.0:
             low, high = low**influence.exponent, high**influence.exponent
             # The slope at 0 is infinite.
-            slope = influence.estimate ** (influence.exponent - 1.0) if influence.estimate else nan
-            error, influence = error * slope * influence.exponent, influence.linear
+            error, influence = error if influence.estimate else nan, influence.linear
     else:
-        joint = joint_influence([influence], conditional=conditional, groups=groups)
-        error = float(np.sqrt(nonzero_variance(joint, np.ones(1), 0.0)))
         if not error > 0.0:
             raise ValueError(
                 f"{measure.name} has no known range and the same influence value for all items, so"
@@ -344,20 +342,18 @@ def top_limits(
 
 def grouped_top(
     positive: BoolArray, blocks: TiedBlocks, groups: Groups, top: int, eta: float
-) -> tuple[float, float, float]:
-    """Compute the effective number of Bernoulli draws of the precision at the top.
+) -> tuple[float, GroupPart]:
+    """Compute the precision at the top, and what groups contribute to it.
 
     An item of the share u in the top moves the precision by ``(u (y - eta) - (pi - eta) top / n) /
-    top``, which includes what it moves the threshold. Half a group of positives and half one of
-    negatives is added to the top.
+    top``, which includes what it moves the threshold.
     """
     n = len(positive)
     inside = blocks.to_items(np.clip((top - blocks.starts) / blocks.lengths(), 0.0, 1.0))
     precision = float(inside @ positive) / top
     influence = (inside * (positive - eta) - (precision - eta) * top / n) / top
     in_top = groups.only(inside > 0.0)
-    part = GroupPart(groups.sums(influence)[np.newaxis], in_top.sizes())
-    return *part.draws_of_share(precision), part.degrees
+    return precision, GroupPart(groups.sums(influence)[np.newaxis], in_top.sizes())
 
 
 # Part of the error that "exact" spends on where the top of the population ends in the sample.
@@ -388,10 +384,15 @@ def top_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> In
         eta = share_at(blocks, top, n)
         if groups is None:
             (low, high), variance = top_limits(estimate, eta, top, tau, level)
+            plain = estimate * (1.0 - estimate) + (1.0 - tau) * (estimate - eta) ** 2
+            # Where the sample shows no variance, half an item is added.
+            error = float(np.sqrt(plain / top if plain > 0.0 else variance))
         else:
-            n_effective, variance, degrees = grouped_top(data.positive, blocks, groups, top, eta)
-            low, high = wilson_limits(estimate, n_effective, level, degrees)
-        error = float(np.sqrt(variance))
+            share, part = grouped_top(data.positive, blocks, groups, top, eta)
+            n_effective, variance = part.draws_of_share(share)
+            low, high = wilson_limits(estimate, n_effective, level, part.degrees)
+            plain = float(np.sum(part.corrected**2))
+            error = float(np.sqrt(plain if plain > 0.0 else variance))
     target = f"precision in the top {tau:g} of the population"
     return Interval(estimate, low, high, level, name, target, error)
 

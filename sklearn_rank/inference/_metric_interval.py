@@ -92,8 +92,9 @@ def metric_interval(
         Whether the labels of one list are treated as fixed: a target that depends on the fraction
         of positives is then at that of this list. If False, or with ``weights="sampling"``, the
         labels are random and it is at that of the population. None means True, but False with
-        ``design``, where True asks for the value of this list alone with all labels. It is that
-        for limits over all labels, and for measures that have no influence function, as DCG.
+        ``design``, where True asks for the value of this list alone with all labels. None is that
+        for limits over all labels, for measures that have no influence function, as DCG, and
+        where the known labels are of one class, which does not tell how much lists differ.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : str, default="auto"
@@ -222,22 +223,21 @@ def metric_interval(
     Use :func:`sklearn_rank.model_selection.cross_val_interval` instead.
 
     **Labels known in part.** With ``design``, "score" tests hypotheses on the unknown labels, each
-    a probability q of every row that could have stayed without a label. The score is ``sum of u
-    (y - q) / p`` over the labelled ones of these, u the derivative of the measure in a label and p
+    a probability q of every row that could have stayed without a label. The score is ``sum of u (y
+    - q) / p`` over the labelled ones of these, u the derivative of the measure in a label and p
     the probability of a label. It estimates by how much the labels of the list move the value from
     the hypothesis. Its variance is ``sum of u^2 (1 - p) / p q (1 - q)``, or what the labelled rows
-    show if that is more. Scores, proxy and labels give the first hypothesis by a regression;
-    from there q moves by its logit in the direction ``u (1 - p) / p``, and the limits are the
-    values where the score reaches the normal quantile, corrected for skewness. So a sample without
+    show if that is more. Scores, proxy and labels give the first hypothesis by a regression; from
+    there q moves by its logit in the direction ``u (1 - p) / p``, and the limits are the values
+    where the score reaches the normal quantile, corrected for skewness. So a sample without
     positives leaves room for some, and what no label can tell is left open. Some 20 to 200
     evaluations of the measure in O(n) memory. Where the labels of ``groups`` were drawn together,
     the variance is so many times larger as the residuals show. For the population, the distances
-    of these limits and of those of lists with completed labels are added in squares; known labels
-    of one class alone are then refused. The measures are
-    known functions of a sum over labels, average precision, and those of shares of the rows that
-    have an influence function, such as ``"partial_auc"`` and ``"tpr@fpr"``: these count a row as a
-    positive and as a negative, by its probability. Where no sample was drawn of the rows without
-    labels, "bounds" gives the limits of the value over all labels that these can have
+    of these limits and of those of lists with completed labels are added in squares. The measures
+    are known functions of a sum over labels, average precision, and those of shares of the rows
+    that have an influence function, such as ``"partial_auc"`` and ``"tpr@fpr"``: these count a row
+    as a positive and as a negative, by its probability. Where no sample was drawn of the rows
+    without labels, "bounds" gives the limits of the value over all labels that these can have
     (:class:`LabelDesign`); it is for functions of a sum and average precision, as are queries.
 
     A query has its expected value given its labels. Those not known are independent given the

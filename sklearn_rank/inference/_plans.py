@@ -215,6 +215,7 @@ class Spreads:
     # Mean and extreme influence of each class; none of an AUC, whose placements vary instead.
     classes: Sequence[tuple[float, tuple[float, float]]] = ()
     groups_per_item: float | None = None
+    slope: float = 0.0  # What estimated slopes at thresholds add to the variance, times n^1.5
 
     def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
         sizes = self.sample.sizes(n)
@@ -244,10 +245,13 @@ class Spreads:
         for (mean, ends), spread, size in zip(self.classes, self.variances, sizes, strict=True):
             count = size + 2.0 * PSEUDO_WEIGHT
             change = PSEUDO_WEIGHT * (sum(ends) - 2.0 * mean) / count
-            squares = ((size - 1.0) * spread + size * change**2) * self.effect
-            squares += PSEUDO_WEIGHT * sum((end - mean - change) ** 2 for end in ends)
+            squares = (size - 1.0) * spread
+            added = PSEUDO_WEIGHT * sum((end - mean - change) ** 2 for end in ends)
+            added += squares + size * change**2
             shift += change
-            variance += squares / count**2
+            variance += self.effect * squares / size**2
+            variance += max(self.effect, 1.0) * (added / count**2 - squares / size**2)
+        variance += self.slope / n**1.5
         shrunken = min(max(self.estimate + shift, 0.0), 1.0)
         n_effective = shrunken * (1.0 - shrunken) / variance
         estimate = min(max(self.estimate, 0.0), 1.0)
@@ -571,7 +575,8 @@ def _scaled_spreads(
     estimate = scaled.estimate if expected is None else (expected - origin) / length
     spreads = replace(_class_spreads([scaled], sample, groups), estimate=estimate)
     if not by_score:
-        return replace(spreads, classes=[*zip(scaled.means, scaled.class_ends(), strict=True)])
+        classes = [*zip(scaled.means, scaled.class_ends(), strict=True)]
+        return replace(spreads, classes=classes, slope=scaled.slope_variance * scaled.n**1.5)
     if groups is None or sample.unit == "queries":
         return spreads
     sizes = [groups.sizes(rows) for rows in influence.classes]
@@ -609,7 +614,8 @@ def _pilot_top(
     effect = 1.0
     if groups is not None:
         independent = top_limits(precision, eta, top, tau, 0.95)[1]
-        effect = grouped_top(data.positive, blocks, groups, top, eta)[1] / independent
+        share, part = grouped_top(data.positive, blocks, groups, top, eta)
+        effect = part.draws_of_share(share)[1] / independent
     shrunken = (top * precision + 0.5) / (top + 1.0) if expected is None else expected
     return ExpectedTop(shrunken, eta, tau, effect)
 

@@ -41,7 +41,8 @@ class Interval(Printed):
     target : str
         The quantity that the interval estimates, such as ``"expected AUC"``.
     standard_error : float or None, default=None
-        Standard error of the estimate; None if the method gives none.
+        Standard error of the estimate, that of :func:`compare`; None if the method gives none.
+        Limits allow for items that the sample lacks too, and may be wider than it says.
     bias : float or None, default=None
         Estimated bias: the mean of the estimate minus the target. It was subtracted from the
         centre of the interval. None if the method makes no correction.

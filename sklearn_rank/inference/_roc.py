@@ -337,7 +337,10 @@ def auc_interval_of_chunks(
 def _interval_of_moments(moments: AUCMoments, level: float, method: str) -> Interval:
     error, estimated = None, estimated_variance(method, moments)
     if method == "wilson":
-        error = float(np.sqrt(design_effect(moments) * moments.auc * (1.0 - moments.auc))) or None
+        variance = float(moments.variance)
+        if variance <= 1e-15 or moments.n_rarer < 2:
+            variance = float(design_effect(moments) * moments.auc * (1.0 - moments.auc))
+        error = float(np.sqrt(variance)) or None
     elif estimated is not None:
         unit = "item" if moments.n_groups is None else "group with items"
         if (moments.n_rarer if moments.n_groups is None else moments.n_groups) < 2:

@@ -386,7 +386,7 @@ def score_limits(
         if labels.all() or not labels.any():
             raise ValueError(
                 "The known labels are of one class, which does not tell how much lists of the"
-                " population differ: pass more labels, or conditional=True for this list alone."
+                " population differ: pass more labels, or leave conditional out."
             )
         influences = [
             influence_of(x.measure, replace(x.data, labels=labels), conditional=False).linear

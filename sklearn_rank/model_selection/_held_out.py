@@ -529,7 +529,7 @@ def placement_interval(
     effect, unseen = design_effect(moments), unseen_effect(moments)
     auc = float(moments.auc)
     least, most = map(float, auc_score_limits(auc, effect, unseen, z))
-    error = float(np.sqrt(effect * auc * (1.0 - auc)))
+    error = float(joint.errors[0]) / length
     return Interval(auc, least, most, level, "wilson", "", error)._in_unit(length, low)
 
 

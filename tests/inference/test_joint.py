@@ -1,16 +1,14 @@
 """Joint estimates of several scorers: covariances against numpy, edges, and class influence."""
 
-from math import inf, nan
+from math import inf
 
 import numpy as np
 import pytest
 
 from sklearn_rank.inference._evidence import (
-    JointEstimate,
     joint_influence,
     least_variance,
     mean_influences,
-    nonzero_variance,
 )
 from sklearn_rank.metrics import Exponential, LocalAUC, Power, Wilcoxon, linear_rank_score
 from sklearn_rank.metrics._influence import partial_auc_influence_of
@@ -147,20 +145,6 @@ def test_query_means_without_a_range_have_that_of_what_was_seen():
 
 
 # ------------------------------------------------------------------------- never without variance
-
-
-def test_a_variance_is_kept_unless_the_values_hardly_vary():
-    def of(variance, difference):
-        joint = JointEstimate(
-            np.zeros(1), np.full((1, 1), variance), np.full((1, 1), 0.03), 1.0, 10.0, None
-        )
-        return nonzero_variance(joint, np.ones(1), difference)
-
-    assert of(0.02, 0.1) == 0.02
-    # A mean of more than three standard deviations of an item: .6^2 / 9 / 10 = .004.
-    assert of(0.0041, 0.6) == 0.0041
-    for unknown in (0.0039, 0.0, nan):
-        assert of(unknown, 0.6) == pytest.approx(0.03 + 0.6**2 / 10)
 
 
 def test_rounding_is_no_variance():

@@ -53,6 +53,27 @@ def numbers(found):
 # ------------------------------------------------------------------------------ all measures
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("name", WITH_INFLUENCE)
+def test_the_standard_error_is_that_of_a_comparison(name, grouped):
+    y, score, groups = rows()
+    groups = groups if grouped else None
+    found = metric_interval(name, y, score, groups=groups, method="influence")
+    both = compare(name, y, {"a": score, "b": -score}, groups=groups)
+    # The labels of a top are random.
+    within = 0.04 if "top" in get_measure(name).laws else 1e-9
+    assert found.standard_error == pytest.approx(both.standard_errors[0], rel=within)
+
+
+@pytest.mark.parametrize("name", ["ap", "enrichment@0.1", "bedroc@20", "precision@top0.1"])
+def test_the_standard_error_is_the_deviation_between_lists(name):
+    rng, y = np.random.default_rng(0), np.arange(100) < 20
+    found = [metric_interval(name, y, rng.normal(size=100) + 1.5 * y) for _ in range(300)]
+    values, errors = ([getattr(x, of) for x in found] for of in ("estimate", "standard_error"))
+    # A deviation of 300 values is known to 4 %.
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(values), rel=0.12)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_of_every_measure(name):
     y, score, _ = rows()
