@@ -42,6 +42,10 @@ from .exceptions import QueryOverlapWarning, QuerySetupError
 # Number of queries that a ranker remembers; of more queries it keeps the smallest hashes.
 MAX_REMEMBERED = 100_000
 
+# Most rows that are one query where no ids are given, as many as scikit-learn's checks of
+# estimators pass: more may be rows of queries whose ids a search or pipeline has not passed on.
+LONGEST_SINGLE_LIST = 200
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingQueries:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._label_orders import TargetType, read_label_orders
-from ._lists import group_rows
+from ._lists import LONGEST_SINGLE_LIST, group_rows
 from ._order import tied_blocks
 from ._sklearn_compat import StrOptions, check_sample_weight, fit_context
 from ._typing import AnyArray, FloatArray, IntArray
@@ -195,7 +195,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Ignored.
         qid : array-like of shape (n_samples,), default=None
             Id of the query of each row: numbers, strings or any sortable values, in any order.
-            None treats all rows as one query, with a warning, or from 2000 rows on raises an
+            None treats all rows as one query, with a warning; more than 200 rows raise an
             error. A single number treats all rows as one query without a warning.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
@@ -209,7 +209,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If an argument is not valid, or ``qid`` is None for 2000 rows or more.
+            If an argument is not valid, or ``qid`` is None for more than 200 rows.
 
         Warns
         -----
@@ -233,7 +233,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 " (in a pipeline or search, groups= with metadata routing enabled), or qid=0 if"
                 " all rows are one query."
             )
-            if len(X) >= 2000:
+            if len(X) > LONGEST_SINGLE_LIST:
                 raise ValueError(message)
             warn(message, SingleListWarning)
             self.n_queries_ = 1

@@ -38,6 +38,7 @@ from ._evidence import (
     joint_independent,
     joint_influence,
     joint_samples,
+    labelled_amounts,
     list_target,
     mean_influences,
     measure_influence,
@@ -245,6 +246,7 @@ def compare(
     groups: Any = None,
     sample_weight: Any = None,
     weights: WeightMeaning = None,
+    value: Any = None,
     design: Design = None,
     conditional: bool | None = None,
     alternative: Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
@@ -294,6 +296,10 @@ def compare(
         What ``sample_weight`` is; required with it. "frequency": each row stands for that many
         identical rows, a whole number. "sampling": each row was drawn once, with a probability
         proportional to 1 / weight; with ``qid`` each query was, and all its rows have its weight.
+    value : pair or array-like of shape (n_samples,) or (n_samples, 2), default=None
+        For measures of amounts, such as ``"profit@50"``, and labels of two classes: what each row
+        brings, as for :func:`sklearn_rank.metrics.get_scorer`. None means that ``y_true`` holds
+        the amounts.
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
         ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
@@ -453,6 +459,8 @@ def compare(
     if isinstance(scores, np.ndarray) and scores.ndim == 2:
         scores = dict(enumerate(scores.T))
     scores = named_scores(scores, name="scores")
+    if value is not None:
+        y_true = labelled_amounts(measure, y_true, value, design)
     question = Question.of(measure, tuple(scores), baseline, alternative, margin, level)
     for name, labels in ({"y_true": y_true} if paired else y_true).items():
         _refuse_labels(measure, labels, name if paired else f"y_true[{name!r}]")

@@ -26,6 +26,8 @@ from ..metrics._shared import (
     Evidence,
     Groups,
     ListOfChunks,
+    amounts_of,
+    refuse_value,
     singleton_groups,
 )
 from ._differences import Units, variance_of
@@ -398,6 +400,20 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
             " too seldom: draw more rows where weights are large, or report the value without an"
             " interval."
         )
+
+
+def labelled_amounts(
+    measure: Measure, y_true: Any, value: Any, design: Any, pos_label: Any = None
+) -> FloatArray:
+    """Amounts of rows from their classes and ``value``."""
+    refuse_value(measure)
+    refuse_collections("value is for rows in memory", y_true=y_true)
+    if design is not None or isinstance(y_true, Mapping) or dimensions(y_true) == 2:
+        raise TypeError(
+            "value is for one array of labels, which are all known: pass the amounts of the rows"
+            " as y_true, and leave value out."
+        )
+    return amounts_of(y_true, value, pos_label=pos_label)
 
 
 def check_one_list(measure: Measure, y_true: Any, y_score: Any, **columns: Any) -> Evidence:

@@ -443,7 +443,9 @@ def _estimated_probabilities(classifier: Any, features: Any, known: BoolArray) -
 
 def _refuse_chosen(score: FloatArray, known: BoolArray, where: str, instead: str) -> None:
     """Refuse labels of rows that were chosen by their scores, where they are said to be random."""
-    above = score > np.median(score) if len(score) else known
+    if not len(score):
+        return
+    above = score > np.median(score)
     n, n_above, share = int(known.sum()), int((known & above).sum()), float(above.mean() or 0.5)
     # Chance does not put the labels of a random sample so many standard deviations too high.
     if n_above - n * share > 6.0 * np.sqrt(n * share * (1.0 - share)):

@@ -22,6 +22,7 @@ from ._evidence import (
     check_one_list,
     check_weight_meaning,
     dimensions,
+    labelled_amounts,
     refuse_collections,
 )
 from ._judged_queries import JudgedQueries
@@ -42,6 +43,7 @@ def metric_interval(
     weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
+    value: Any = None,
     design: Design = None,
     conditional: bool | None = None,
     level: float = 0.95,
@@ -84,6 +86,10 @@ def metric_interval(
         much too short if they are not.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
+    value : pair or array-like of shape (n_samples,) or (n_samples, 2), default=None
+        For measures of amounts, such as ``"profit@50"``, and labels of two classes: what each row
+        brings, as for :func:`sklearn_rank.metrics.get_scorer`. None means that ``y_true`` holds
+        the amounts.
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
         ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
@@ -317,6 +323,7 @@ def metric_interval(
     columns = {"y_true": y_true, "y_score": y_score, "qid": qid, "sample_weight": sample_weight}
     columns |= {"groups": groups, "pos_label": pos_label, "design": design}
     refuse_misread(**columns)
+    columns["value"] = value
     if isinstance(measure, Accumulator):
         for name, column in columns.items():
             if column is not None:
@@ -350,6 +357,8 @@ def metric_interval(
         y_true = array_of_labels(y_true)
     if not in_chunks:
         y_true = ravelled(y_true, "y_true")
+    if value is not None:
+        y_true, pos_label = labelled_amounts(measure, y_true, value, design, pos_label), None
     rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     if qid is not None or dimensions(y_true) == 2:
         if partial:

@@ -539,7 +539,11 @@ class Measure(_Frozen, ABC):
         Evidence
             The list with its groups; statistics of the measure are computed on demand.
         """
+        self._warn_of(lists)
         return Evidence(self, lists, groups)
+
+    def _warn_of(self, lists: ScoredLists) -> None:
+        """Warn of lists whose value is hardly what is meant."""
 
     # ---------------------------------------------------------------------------------- its value
 
@@ -810,6 +814,7 @@ class Measure(_Frozen, ABC):
 
     def _values(self, lists: ScoredLists) -> FloatArray:
         """Values of the lists, of a measure of a user checked."""
+        self._warn_of(lists)
         values = np.asarray(self.values(lists))
         if type(self) in FUNCTIONS:
             return values

@@ -10,6 +10,7 @@ from .._lists import LabelType, ScoredLists, check_lists
 from .._order import tied_blocks
 from .._typing import FloatArray
 from .._validation import check_number, check_position, check_vector, refuse_misread, shown
+from .._warn import warn
 from ._conventions import ROUNDING, NamedNumber, position, share
 from ._influence import ClassInfluence, local_ranks
 from ._measure import Measure, checked, without_function
@@ -72,6 +73,16 @@ class _OfAmounts(Measure):
     lowest = -np.inf
     of_amounts = True
     from_ranges = "sum"
+
+    def _warn_of(self, lists: ScoredLists) -> None:
+        are_classes = np.ptp(lists.grade) == 1.0 and np.isin(lists.grade, (0.0, 1.0)).all()
+        if np.isinf(self.range[1]) and are_classes:
+            warn(
+                f"{self.name} is of amounts, for which labels of 0 and 1 are taken, so that it is"
+                " a number or share of positives: pass amounts, or value=(gain, cost) where it is"
+                " an argument.",
+                UserWarning,
+            )
 
 
 class _OfAmountsAtK(_OfAmounts):
@@ -140,6 +151,14 @@ class ValueRecallAtKMeasure(_OfAmountsAtK):
             values = np.full(len(values), recall)
         return ClassInfluence(
             recall, values, None, None, (0.0, 1.0), label_slope=0.0, counts=lists.weight
+        )
+
+
+def refuse_value(measure: Measure) -> None:
+    if not measure.of_amounts:
+        raise TypeError(
+            f"{measure.name} takes no argument 'value': leave it out, or use 'profit@50',"
+            " 'profit@top0.05' or 'value_recall@50'."
         )
 
 

@@ -43,7 +43,8 @@ from ..exceptions import OtherTopWarning, ScorerSetupError, SingleListWarning
 from ._grammar import MeasureLike, get_measure, get_measure_names
 from ._measure import Measure, short
 from ._of_collections import value_of_one_list, value_of_queries
-from ._profit import amounts_of
+from ._profit import amounts_of, refuse_value
+from ._top import AtKMeasure
 
 RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
@@ -735,7 +736,8 @@ class RankingScorer(BaseScorer):
             raise ScorerSetupError(
                 f"The scorer of {name} asks for {alias!r}, but got no qid: {mend}."
             )
-        if self.measure.per_query:
+        # Of the first k a list is as usual as queries.
+        if self.measure.per_query and not isinstance(self.measure, AtKMeasure):
             warn(
                 f"{name} is a mean over queries, but its scorer got no qid and takes all rows as"
                 f" one list: {mend}.",
@@ -796,8 +798,9 @@ def get_scorer(
         other measures.
     single_list : bool, default=False
         Whether all rows are one list, as in binary classification. Such a scorer takes no query
-        ids. If False and no ids are passed, a mean over queries warns that all rows are one list,
-        and every measure raises an error for an estimator that was fitted to several queries.
+        ids. If False and no ids are passed, a mean over queries, but not one of the first k such
+        as ``"precision@50"``, warns that all rows are one list, and every measure raises an error
+        for an estimator that was fitted to several queries.
     pos_label : int, float, bool, str or None, default=None
         The positive class. None is the ``pos_label`` of the estimator, of the last step of a
         pipeline or of the estimator of a search if it has one; else 1, for labels 0 and 1 or -1
@@ -836,8 +839,9 @@ def get_scorer(
     use means over queries in cross-validation and searches, call
     ``sklearn.set_config(enable_metadata_routing=True)``: ``groups`` then goes to the splitter and,
     as ``qid``, to the scorer. Without ids all rows are one list: means over queries then warn with
-    :class:`sklearn_rank.exceptions.SingleListWarning`. With ids every measure is a mean over
-    queries; measures of one list request them only with ``qid="groups"``.
+    :class:`sklearn_rank.exceptions.SingleListWarning`, but not those of the first k. With ids
+    every measure is a mean over queries; measures of one list request them only with
+    ``qid="groups"``.
 
     The scorer ranks by ``decision_function``, else by ``predict_proba``, else, for estimators that
     are not classifiers, by ``predict``. A classifier that only predicts labels raises an error. If
@@ -902,11 +906,8 @@ def get_scorer(
             f"qid={qid!r} requests query ids, but single_list=True takes none: leave out one of"
             " the two."
         )
-    if value is not None and not measure.of_amounts:
-        raise TypeError(
-            f"{measure.name} takes no argument 'value': leave it out, or use 'profit@50',"
-            " 'profit@top0.05' or 'value_recall@50'."
-        )
+    if value is not None:
+        refuse_value(measure)
     kwargs = {"pos_label": pos_label, "value": value}
     kwargs = {name: x for name, x in kwargs.items() if x is not None}
     return RankingScorer(measure, kwargs, qid, single_list)

@@ -25,7 +25,7 @@ from ._of_collections import KeptValues, ListOfChunks
 from ._positional import (
     has_exponential_gain,
 )
-from ._profit import amounts_of
+from ._profit import amounts_of, refuse_value
 from ._roc import (
     check_probabilities,
     check_threshold,

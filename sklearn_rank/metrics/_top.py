@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from .._lists import LabelType, Lists, ScoredLists, check_scored_lists
+from .._lists import LONGEST_SINGLE_LIST, LabelType, Lists, ScoredLists, check_scored_lists
 from .._order import ClassBlocks, counted_blocks, tied_blocks, top_masses
 from .._typing import FloatArray, IntArray
 from .._validation import check_position, check_share, is_number
@@ -56,7 +56,7 @@ from ._measure import (
 from ._tied_sums import NEGLIGIBLE, padded
 
 
-class _AtK(ConventionalMeasure):
+class AtKMeasure(ConventionalMeasure):
     per_query = True
     range = (0.0, 1.0)
     from_ranges = "sum"
@@ -66,13 +66,21 @@ class _AtK(ConventionalMeasure):
     def _discounts(self, n: int) -> FloatArray:
         return cut_after(np.ones(n), self.k)
 
+    def _warn_of(self, lists: ScoredLists) -> None:
+        if lists.n_lists == 1 and LONGEST_SINGLE_LIST < (n := lists.sizes[0]) < self.k:
+            warn(
+                f"{self.name} is of the first {self.k:,} rows, but there are {n:,.10g}: pass a"
+                " smaller k.",
+                UserWarning,
+            )
+
     def _n_pos_in_top(self, lists: ScoredLists) -> FloatArray:
         """Mean number of positives among the first k."""
         blocks = self.rules.ordered(lists, lists.positive).leading(self.k).blocks()
         return positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
 
 
-class PrecisionAtKMeasure(_AtK):
+class PrecisionAtKMeasure(AtKMeasure):
     stem = "precision@"
     _number = NamedNumber("k", position, "5")
     conventions = rules_of(
@@ -152,7 +160,7 @@ def precision_at_k_score(
     """
 
 
-class RecallAtKMeasure(_AtK):
+class RecallAtKMeasure(AtKMeasure):
     stem = "recall@"
     _number = NamedNumber("k", position, "20")
     lacking = "no positive"
@@ -243,7 +251,7 @@ def n_relevant_of(lists: ScoredLists, n_pos: FloatArray) -> FloatArray:
     return n_pos if lists.n_relevant is None else lists.n_relevant
 
 
-class SuccessMeasure(_AtK):
+class SuccessMeasure(AtKMeasure):
     weights = "whole"
     lacking = "no positive"
     stem = "success@"
@@ -408,7 +416,7 @@ def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptio
     """
 
 
-class F1AtKMeasure(_AtK):
+class F1AtKMeasure(AtKMeasure):
     lacking = "no positive"
     stem = "f1@"
     _number = NamedNumber("k", position, "10")

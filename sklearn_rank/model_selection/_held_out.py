@@ -94,12 +94,15 @@ def refuse_one_list(measure: Measure, ids: str = "qid=") -> None:
     """Refuse a measure that has limits only for its mean over queries."""
     if measure.has_influence:
         return
-    reason = "is a mean over queries" if measure.per_query else "has no influence function"
-    raise ValueError(
-        f"measure={measure.name!r} {reason}, so it has no limits for one list: pass {ids}, one id"
-        " per row, for the mean over queries, or 'auc' or another measure with an influence"
-        " function."
-    )
+    if measure.per_query:
+        reason = "is a mean over queries, so it has no limits for one list"
+        mend = f"pass {ids}, one id per row, or 'auc' or others with an influence function"
+    else:
+        reason = "has no influence function, so folds of one list give no limits"
+        mend = "pass 'auc', 'ap', 'precision@top0.1' or another measure that has one"
+        if measure.laws:
+            mend += ", or give the scores of held-out rows to metric_interval or compare"
+    raise ValueError(f"measure={measure.name!r} {reason}: {mend}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -348,7 +348,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row, sortable, in any order. None treats up to 2,000 rows as
+            Id of the query of each row, sortable, in any order. None treats up to 200 rows as
             one query, with a warning; a number, or ``single_list=True``, any number of rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
@@ -411,7 +411,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
                 self._held_out = lists, rows, folds
             # Members scale the rows of a single query by its statistics from fit, with weights.
             ids = None if lists.n_lists == 1 else lists.list_of
-            scores = _member_scores(self.estimators_, items, ids)
+            scores = self._named(_member_scores(self.estimators_, items, ids))
             self.fusion_ = Fusion(self.fusion).fit(scores, lists.list_of, lists.weight)
             self._fit_weights()
             self._store_queries(lists)
@@ -446,7 +446,8 @@ class RankEnsemble(NamedMembers, QueryRanker):
             member if weight > 0.0 else None
             for member, weight in zip(self.estimators_, self.weights_, strict=True)
         ]
-        return self.fusion_.values(_member_scores(members, X, qid), qid) @ self.weights_
+        scores = self._named(_member_scores(members, X, qid))
+        return self.fusion_.values(scores, qid) @ self.weights_
 
     def _held_out_values(self) -> FloatArray:
         """Scores of held-out rows on one scale, in the order of the lists."""

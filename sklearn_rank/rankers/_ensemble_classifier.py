@@ -387,7 +387,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         odds = np.zeros((num_samples(X), len(self.weights_)))
         for i in np.flatnonzero(self.weights_):
             odds[:, i] = log_odds(self.estimators_[i], X, self.pos_label_)
-        return self._towards_positive(self._stack.values(odds))
+        return self._towards_positive(self._stack.values(self._named(odds)))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Compute probabilities of the classes, calibrated on held-out rows.

@@ -13,7 +13,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from .._lists import LabelType, Lists, TrainingQueries, check_lists, refuse_single_rows
+from .._lists import (
+    LONGEST_SINGLE_LIST,
+    LabelType,
+    Lists,
+    TrainingQueries,
+    check_lists,
+    refuse_single_rows,
+)
 from .._partitions import any_collection
 from .._sklearn_compat import StrOptions
 from .._typing import AnyArray, FloatArray
@@ -35,9 +42,6 @@ from ..metrics._shared import (
 )
 from ._base import Ranker, refuse_blocked
 from ._blocked_rows import extreme_labels
-
-# Maximum number of rows treated as one query without qid; the longest query of MSLR has 1,251.
-LONGEST_SINGLE_LIST = 2000
 
 
 def check_gains(name: str, measure: Measure, y: FloatArray) -> None:

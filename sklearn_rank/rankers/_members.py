@@ -274,7 +274,17 @@ class NamedMembers(BaseComposition):
             member, fold = divmod(i, n_fits)
             if fold:
                 held_out[folds[fold - 1][1], member] = scores
-        return held_out
+        return self._named(held_out) if folds else held_out
+
+    def _named(self, scores: FloatArray) -> FloatArray:
+        """Scores of the members, which are named where they are NaN. Shape (n, n_members)."""
+        for name, missing in zip(self.named_estimators_, np.isnan(scores).T, strict=True):
+            if missing.any():
+                raise ValueError(
+                    f"The member {name!r} gave NaN as the score of {missing.sum()} of"
+                    f" {len(missing)} rows: leave it out, or fill missing values in a pipeline."
+                )
+        return scores
 
     def reweight(self, measure: Any) -> Self:
         """Fit the weights to another measure, by the scores of held-out rows and without new fits.

@@ -169,6 +169,16 @@ def calls():
             lambda **k: inference.metric_interval("auc", design="all", **k),
             rows(groups=GROUPS),
         ),
+        "inference.metric_interval of amounts": (
+            lambda **k: inference.metric_interval("profit@top0.3", **k),
+            rows(value=WEIGHT),
+        ),
+        "inference.compare of amounts": (
+            lambda y_true, scores, value: inference.compare(
+                "profit@top0.3", y_true, {"a": scores, "b": S}, value=value
+            ),
+            {"y_true": Y, "scores": -S, "value": WEIGHT},
+        ),
         "inference.compare": (
             lambda y_true, scores, groups: inference.compare(
                 "auc", y_true, {"a": scores, "b": S}, groups=groups

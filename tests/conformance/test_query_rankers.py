@@ -419,10 +419,13 @@ def test_single_list_says_that_no_ids_are_needed(ranker):
 
 @every_class
 def test_many_rows_without_ids_are_refused(ranker):
-    X, y, _ = data(1)
-    X, y = np.tile(X, (300, 1)), np.tile(y, 300)
-    with pytest.raises(ValueError, match=r"set_config\(enable_metadata_routing=True\)"):
-        clone(ranker).fit(X[:2001], y[:2001])
+    X, y, qid = data(60)
+    advice = r"set_config\(enable_metadata_routing=True\)"
+    with pytest.raises(QuerySetupError, match=advice):
+        clone(ranker).fit(X[:201], y[:201])
+    # Without routing a search keeps the ids for its folds.
+    with pytest.raises(ValueError, match=advice):
+        GridSearchCV(clone(ranker), {"alpha": [1.0]}, cv=CV).fit(X, y, groups=qid)
 
 
 @every_class

@@ -29,6 +29,12 @@ def reviewed(y, champion, k, audit, rng):
     return labels, LabelDesign(review_top=k, audit=audit, scores=champion)
 
 
+def test_constant_scores_leave_no_row_below_a_review():
+    y = [1, 0, 1, 0, 1, 0, np.nan, np.nan]
+    design = LabelDesign(review_top=2, scores=np.zeros(8))
+    assert metric_interval("precision@3", y, np.arange(8.0), design=design).low == 0.0
+
+
 def test_all_labels_known_is_the_value_itself():
     y, champion, _ = population(100, 20)
     design = LabelDesign(np.ones(100))

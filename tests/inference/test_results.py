@@ -50,7 +50,7 @@ def test_a_contrast_alone():
 def test_what_takes_one_contrast():
     for name in ("estimate", "statistic", "interval"):
         with pytest.raises(
-            ValueError, match=rf"{name} is defined for one .* found\['a - b - c'\]"
+            AttributeError, match=rf"{name} is defined for one .* found\['a - b - c'\]"
         ):
             getattr(FOUND, name)
     with pytest.raises(KeyError, match="'d - a' is not among the contrasts: 'a - b - c', 'a - d'"):

@@ -1,5 +1,7 @@
 """Amounts of rows: what classes and values make of them, their influence, and scorers."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import sklearn
@@ -111,6 +113,28 @@ def test_interval_comparison_search_and_sample_size_of_one_list():
         model = LogisticRegression(**search.best_params_).fit(X[train], y[train])
         values.append(profit(amounts[test], model.decision_function(X[test])))
     assert search.best_score_ == pytest.approx(np.mean(values))
+
+
+def test_amounts_of_rows_reach_intervals_and_comparisons_and_classes_are_none():
+    X, y, value = rows(5)
+    scores = {"a": X[:, 0], "b": X[:, 1]}
+    named = np.where(y == 1, "fraud", "ok")
+    for given in ((100.0, -5.0), value):
+        amounts = amounts_of(y, given)
+        found = metric_interval("profit@50", named, scores["a"], value=given, pos_label="fraud")
+        assert found == metric_interval("profit@50", amounts, scores["a"])
+        assert compare("profit@50", y, scores, value=given) == compare(
+            "profit@50", amounts, scores
+        )
+    for name in ("profit@50", "profit@top0.1"):
+        for call in (get_measure(name), partial(metric_interval, name)):
+            with pytest.warns(UserWarning, match="is of amounts, for which labels of 0 and 1"):
+                call(y, scores["a"])
+    get_measure("value_recall@50")(y, scores["a"])
+    with pytest.raises(TypeError, match="auc takes no argument 'value'"):
+        metric_interval("auc", y, scores["a"], value=(100, -5))
+    with pytest.raises(TypeError, match="value is for one array of labels, which are all known"):
+        metric_interval("profit@50", y, scores["a"], value=(100, -5), design="all")
 
 
 def test_scorers_of_fixed_amounts_of_either_class_and_of_regressors():

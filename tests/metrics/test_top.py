@@ -25,6 +25,16 @@ def test_a_top_of_less_than_one_item_warns(measure):
     assert small == measure(y_true, y_score, tau=1 / 3)
 
 
+def test_more_rows_than_there_are_warn_in_a_long_list_that_is_no_query():
+    y, score = np.arange(300) % 3 == 0, np.arange(300.0)
+    for measure in ("precision@5000", "f1@301", "recall@301"):
+        with pytest.warns(UserWarning, match=r"of the first [\d,]+ rows, but there are 300: pass"):
+            get_measure(measure)(y, score)
+        get_measure(measure)(y[:200], score[:200])
+        get_measure(measure)(y, score, qid=np.arange(300) // 100)
+    get_measure("precision@300")(y, score)
+
+
 def test_half_an_item_rounds_up():
     # .29 * 50 is 14.499999999999998 in floating point: the top holds 15, of which one is positive.
     y_true = np.r_[np.zeros(14), 1, np.zeros(35)]

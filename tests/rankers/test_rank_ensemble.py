@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn import config_context
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_s
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
-from sklearn_rank import OrderPreservingRanker, RankEnsemble
+from sklearn_rank import OrderPreservingRanker, RankEnsemble, RankEnsembleClassifier
 from sklearn_rank.exceptions import QueryOverlapWarning, ScorerSetupError, SingleListWarning
 from sklearn_rank.metrics import get_measure, get_scorer
 from sklearn_rank.metrics._shared import scores_with_ids
@@ -312,6 +312,37 @@ def test_one_list():
     np.testing.assert_array_equal(warned.predict(X), told.predict(X))
     np.testing.assert_allclose(told.predict(X)[:2], told.predict(X[:2]))
     np.testing.assert_allclose(told.predict(X), told.predict(X, qid=0))
+
+
+class FirstColumn(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+    decision_function = predict
+
+
+class FirstColumnClassifier(ClassifierMixin, FirstColumn):
+    pass
+
+
+@pytest.mark.parametrize("weights", ["fitted", "equal"])
+def test_a_member_whose_scores_are_nan_is_named(weights):
+    X, y, qid = data()
+    named = r"The member 'column' gave NaN as the score of \d+ of \d+ rows: leave it out"
+    ensemble = RankEnsemble([("column", FirstColumn())], weights=weights, cv=2)
+    of_classes = RankEnsembleClassifier([("column", FirstColumnClassifier())], cv=2)
+    missing = np.where(np.arange(len(X))[:, np.newaxis] == 3, np.nan, X)
+    with pytest.raises(ValueError, match=named):
+        ensemble.fit(missing, y, qid=qid)
+    with pytest.raises(ValueError, match=named):
+        of_classes.fit(missing, y > np.median(y))
+    ensemble.fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match=named):
+        ensemble.predict(missing, qid=qid)
 
 
 def test_what_is_refused():
