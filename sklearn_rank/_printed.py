@@ -44,7 +44,7 @@ class Printed:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return repr(self.to_dict()) == repr(other.to_dict())  # type: ignore[attr-defined]
+        return repr(_as_json(self, finite=False)) == repr(_as_json(other, finite=False))
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -69,7 +69,7 @@ class Printed:
         >>> record["estimate"], record["method"]
         (0.6666666666666666, 'wilson')
         """
-        return {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        return dict(_as_json(self))
 
     def _repr_html_(self) -> str:
         table = self._table()
@@ -130,17 +130,17 @@ def _row(cells: Sequence[Any], style: str, scope: str) -> str:
     return f"<tr>{''.join(markup)}</tr>"
 
 
-def _as_json(value: Any) -> Any:
+def _as_json(value: Any, finite: bool = True) -> Any:
     """Convert a value to types of JSON, which has no numbers that are not finite."""
     if isinstance(value, Printed):
-        return value.to_dict()
+        value = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, tuple | list):
-        return [_as_json(x) for x in value]
+        return [_as_json(x, finite) for x in value]
     if isinstance(value, dict):
-        return {str(name): _as_json(x) for name, x in value.items()}
-    if isinstance(value, float) and not isfinite(value):
+        return {str(name): _as_json(x, finite) for name, x in value.items()}
+    if finite and isinstance(value, float) and not isfinite(value):
         return None
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 

@@ -47,7 +47,16 @@ q4 Q0 a 1 0.4 me
 q5 Q0 f 1 0.7 me
 q5 Q0 g 2 0.6 me
 """
-OTHER = RUN.replace("0.9", "0.1").replace("0.7", "0.2")
+OTHER = """\
+q1 Q0 a 3 0.1 me
+q1 Q0 b 1 0.5 me
+q1 Q0 c 2 0.5 me
+q2 Q0 a 1 0.4 me
+q2 Q0 b 2 0.3 me
+q4 Q0 a 1 0.4 me
+q5 Q0 f 2 0.2 me
+q5 Q0 g 1 0.6 me
+"""
 QRELS = """\
 q1 0 a 0
 q1 0 b 1

@@ -112,6 +112,9 @@ def test_a_result_as_json():
         "array": [[1, None]],
     }
     assert json.loads(json.dumps(record, allow_nan=False)) == record
+    same, other = (Found(x, (), {}, np.zeros(1)) for x in (np.inf, np.nan))
+    assert same == Found(np.inf, (), {}, np.zeros(1))
+    assert same != other
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,10 +4,15 @@ import bz2
 import gzip
 import io
 import warnings
+from collections import namedtuple
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import Bunch
 
 from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
 from sklearn_rank.exceptions import MissingQueryWarning
@@ -61,9 +66,9 @@ def draw(seed, n_queries=25):
 
 def files(run, qrels):
     lines = [
-        f"{q}\tQ0 {d} {i} {s!r} tag\n"
+        f"{q}\tQ0 {d} 0 {s!r} tag\n"  # some systems give no ranks
         for q, of in run.items()
-        for i, (d, s) in enumerate(of.items())
+        for d, s in of.items()
     ]
     judged = [f"{q} 0 {d} {g}\r\n" for q, of in qrels.items() for d, g in of.items()]
     return io.BytesIO("".join(lines).encode()), io.BytesIO("\n".join(judged).encode())
@@ -190,8 +195,11 @@ def test_what_is_judged_and_what_is_not():
 @pytest.mark.parametrize(
     ("load", "text", "message"),
     [
-        (load_trec_run, "q Q0 a 1 2.0\n", r"Line 1 of .* has 5 fields, but 6 are expected: query"),
-        (load_qrels, "q 0 a 1\n\nq 0 b\n", "Line 3 of .* has 3 fields, but 4 are expected"),
+        (load_trec_run, "q Q0 a 1 2.0\n", "has 5 fields, but 6 or 3 are expected: query"),
+        (load_qrels, "q 0 a 1\n\nq 0 1\n", "Line 3 of .* has 3 fields, but 4 are expected"),
+        (load_qrels, "q\tthe doc\t1\n", "3 fields between tabs and 4 between spaces"),
+        (load_trec_run, "q a 2\nq b 1\n", "may be ranks or scores: .* with -rank"),
+        (load_trec_run, "q Q0 a 1 1_5 t\n", "has the score '1_5'"),
         (load_trec_run, "q Q0 a 1 high t\n", "Line 1 of .* has the score 'high': .* a number"),
         (load_trec_run, "q Q0 a 1 nan t\n", "has the score 'nan'"),
         (load_qrels, "q 0 a 0.5\n", "has the relevance '0.5': it must be a whole number"),
@@ -231,3 +239,66 @@ def test_wrong_arguments_are_refused(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         join_qrels(load_trec_run({"1": {"a": 1}}), load_qrels({"1": {"a": 1}}))
+
+
+def frames(run, column):
+    """Columns of a run or of judgments, by the names of several tools."""
+    rows = [(q, d, s) for q, of in run.items() for d, s in of.items()]
+    values = dict(zip(("query", "document", "value"), zip(*rows, strict=True), strict=True))
+
+    def named(*names):
+        return dict(zip(names, map(list, values.values()), strict=True))
+
+    ours = named("qid", "docno", column)
+    others = {"docid": list(range(len(rows))), "query": ["some words"] * len(rows)}
+    return {
+        "Bunch": Bunch(**{name: np.array(x) for name, x in ours.items()}),
+        "pandas": pd.DataFrame(ours),
+        "polars": pl.DataFrame(named("query_id", "doc_id", column)),
+        "pyarrow": pa.table(named("query-id", "corpus-id", "score")),
+        "PyTerrier": pd.DataFrame(others | ours),
+        "tuples": rows,
+        "ir_datasets": [namedtuple("Row", "q d value more")(*row, 0) for row in rows],
+        "BEIR": io.BytesIO(
+            "".join(
+                "\t".join(map(str, r)) + "\n" for r in [("query-id", "corpus-id", "score"), *rows]
+            ).encode()
+        ),
+    }
+
+
+def test_one_reading_of_all_forms():
+    run, qrels = draw(5)
+    expected = join_qrels(load_trec_run(run), load_qrels(qrels), complete=True)
+    runs, judgments = frames(run, "score"), frames(qrels, "relevance")
+    for name in runs:
+        both = join_qrels(runs[name], judgments[name], complete=True)
+        for field in ("y_true", "y_score", "qid", "docno", "missing"):
+            assert list(both[field]) == list(expected[field]), name
+    assert list(join_qrels(run, qrels, complete=True).y_true) == list(expected.y_true)
+
+
+def test_ids_are_text_or_whole_numbers():
+    assert load_qrels([(7, np.int64(8), 1)]).qid.tolist() == ["7"]
+    for query in (7.0, None, float("nan"), True, ("a",)):
+        with pytest.raises(TypeError, match=r"Entry 0 has the id .*: pass text or whole"):
+            load_qrels([(query, "a", 1)])
+    for wrong in (None, 3, b"q 0 a 1", [("q", 0, "a", 1)], ["q 0 a 1"]):
+        with pytest.raises(TypeError, match=r"\(query, document, relevance\)"):
+            load_qrels(wrong)
+    with pytest.raises(ValueError, match="no column 'docno' or 'doc_id'"):
+        load_qrels(pd.DataFrame({"qid": ["q"], "relevance": [1]}))
+
+
+def test_ranks_are_scores_of_files_without_one_and_are_compared_with_others():
+    of_ranks = load_trec_run(io.BytesIO(b"q1\t7\t1\nq2\t7\t1\nq1\t5\t2\n"))
+    assert of_ranks.score.tolist() == [-1.0, -1.0, -2.0]
+    assert load_trec_run([("q", "a", 1), ("q", "b", 2)]).score.tolist() == [1.0, 2.0]
+    assert load_trec_run(io.BytesIO(b"q a 1\nq b 3\n")).score.tolist() == [1.0, 3.0]
+    lines = "q1 Q0 a {} 0.5 t\nq1 Q0 b {} inf t\nq1 Q0 c {} inf t\nq2 Q0 a 1 3 t\n"
+    for ranks in ((3, 1, 2), (3, 2, 1), (1, 1, 1), ("-", "-", "-")):
+        load_trec_run(io.BytesIO(lines.format(*ranks).encode()))
+    with pytest.warns(UserWarning, match=r"contradict the scores in 1 of 2 queries, .*-rank"):
+        load_trec_run(io.BytesIO(lines.format(1, 2, 3).encode()))
+    with pytest.warns(UserWarning, match="The frame has ranks that contradict"):
+        load_trec_run(pd.DataFrame({"qid": 1, "docno": [1, 2], "score": [1, 2], "rank": [0, 1]}))
