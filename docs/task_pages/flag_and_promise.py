@@ -72,8 +72,8 @@ print(paid.fit(X, y).report_)
 # Does it still hold?
 # -------------------
 #
-# Flagged rows get their labels, perhaps late; every look is valid. Here a week
-# has 300 of the new patients. From week 6 on TSH comes out doubled.
+# Every look is valid if a week is added once all its labels are known. It has
+# 300 new patients. From week 6 on TSH comes out doubled.
 from sklearn_rank.inference import ConfidenceSequence
 
 rng = np.random.default_rng(0)

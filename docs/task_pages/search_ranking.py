@@ -101,11 +101,12 @@ plt.show()
 # Which one, then?
 # ----------------
 #
-# One fit varies as much as these models differ: fitted with the empty queries,
-# the default LightGBM has .354. On 27 real sets the ensemble gains .010 of
-# NDCG@10 over tuned LightGBM and ties with a bag (:doc:`/benchmarks/queries`).
+# One fit varies as much as these models differ: fitted with empty queries, the
+# default LightGBM has .354. On 27 real sets the ensemble gains .010 of NDCG@10
+# (unadjusted) over tuned LightGBM and ties with a bag:
+# :doc:`/benchmarks/queries`.
 #
-# ``QueryKFold`` keeps queries whole: no ranker may have seen a part of the list
+# ``QueryKFold`` keeps queries whole: no ranker may have seen part of the list
 # that it is scored on.
 #
 # Where to go next

@@ -12,6 +12,7 @@ from sklearn_rank.inference import (
     ConfidenceSequence,
     compare,
     metric_interval,
+    sample_size,
     two_sample_rank_test,
 )
 from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names, get_scorer
@@ -43,13 +44,14 @@ def test_the_pages_count_the_measures_that_have_intervals_and_comparisons():
     rng = np.random.default_rng(0)
     y, grade = np.arange(400) % 3 == 0, rng.integers(0, 4, 400)
     noise, qid = rng.normal(size=(2, 400)), np.arange(400) // 10
-    counts = dict.fromkeys(("intervals", "comparisons", "over queries"), 0)
+    counts = dict.fromkeys(("intervals", "comparisons", "sizes", "over queries"), 0)
     for name in get_measure_names():
         labels = grade if get_measure(name).kind == "graded" else y
         a, b = noise + labels
         calls = {
             "intervals": lambda n=name, t=labels, a=a: metric_interval(n, t, a),
             "comparisons": lambda n=name, t=labels, a=a, b=b: compare(n, t, {"a": a, "b": b}),
+            "sizes": lambda n=name, t=labels, a=a: sample_size(n, pilot=(t, a), n=5000),
             "over queries": lambda n=name, t=labels, a=a, b=b: (
                 metric_interval(n, t, a, qid=qid),
                 compare(n, t, {"a": a, "b": b}, qid=qid),
@@ -61,11 +63,13 @@ def test_the_pages_count_the_measures_that_have_intervals_and_comparisons():
                 call()
                 counts[kind] += 1
     assert counts["over queries"] >= 40
-    assert (counts["intervals"], counts["comparisons"]) == (31, 31)
+    assert [counts[x] for x in ("intervals", "comparisons", "sizes")] == [31, 31, 20]
     root = Path(__file__).parents[2]
     text = (root / "docs/user_guide/how_far_to_trust.md").read_text(encoding="utf-8")
     assert "All 40 named measures have intervals and comparisons as means over queries" in text
     assert "31 of them on one list" in text
+    text = " ".join((root / "README.md").read_text(encoding="utf-8").split())
+    assert "intervals and comparisons for 31 of the 40, and sample sizes for 20" in text
 
 
 def doors_of_queries(measure):
