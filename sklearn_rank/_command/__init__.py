@@ -223,18 +223,20 @@ def _add_table(parser: ArgumentParser) -> None:
     add("--delimiter", metavar="CHAR", help="separator (a comma; in .tsv files a tab)")
     add = parser.add_argument_group(
         "labels known in part",
-        "Missing labels are not known. The limits are for the list with all labels. One\n"
-        "of the first four options says which rows have labels:",
+        "Missing labels are not known, and the limits allow for them. One of the first\n"
+        "five options says which rows have labels:",
     ).add_argument
     first = _number(int, "a whole number from 1 on", lambda value: value >= 1)
-    text = "the first K by the scores of --champion, and random ones of the others, or none"
+    text = "the first K by the scores of --champion, and --audit random ones of the others"
     add("--review-top", metavar="K", type=first, help=text)
     add("--strata", **column, help="those of a stratum are a random sample of its rows")
     add("--inclusion-probability", **column, help="probability of each row to be labelled")
+    text = "others than these, such as the first ones of several scores: the rest is not known"
+    add("--pool", action="store_true", help=text)
     add("--random-labels", action="store_true", help="they are a random sample of all rows")
     add("--champion", **column, help="scores that --review-top goes by")
     drawn = _number(int, "a whole number from 0 on", lambda value: value >= 0)
-    add("--audit", metavar="N", type=drawn, help="number of random ones below the first K")
+    add("--audit", metavar="N", type=drawn, help="number of random ones below the first K (none)")
     most = _number(float, "a number from 0 on", lambda value: 0 <= value < inf)
     text = "with no label below: how frequent positives are there at most, relative to the cut"
     add("--most-below", metavar="FACTOR", type=most, help=text)

@@ -372,6 +372,14 @@ class Examined:
             return [option("random_labels")]
         k, n_above, _ = reviews[name]
         n_below = int(known.sum()) - n_above
+        places = np.min([self._places(score, ~known) for score in self.usable.values()], axis=0)
+        if n_below and places[known].max() < places[~known].min():
+            self.say(
+                "label",
+                f"the rows with labels are the first ones by any of {listed(list(self.usable))}: a"
+                " pool. The limits are those over all labels that the other rows can have.",
+            )
+            return [option("pool")]
         each = " of each query" if self.qid is not None else ""
         text = f"all of the first {k}{each} by {name!r} have labels, and {n_below:,} others"
         more = " --review-top and --audit say it if the review ended earlier."
@@ -398,11 +406,17 @@ class Examined:
         self, known: BoolArray, score: FloatArray, first: BoolArray
     ) -> tuple[int, int]:
         """First places that all have labels, and rows there; who is first among ties is given."""
+        place = self._places(score, first)
+        k = int(place[~known].min())
+        return k, int((place < k).sum())
+
+    def _places(self, score: FloatArray, first: BoolArray) -> IntArray:
+        """Place of each row in its query, from 0; who is first among ties is given."""
         order = np.lexsort((~first, -score, self.query))
         start = np.searchsorted(self.query[order], np.arange(self.query.max() + 1))
-        place = np.arange(self.n) - start[self.query[order]]
-        k = int(place[~known[order]].min())
-        return k, int((place < k).sum())
+        place = np.empty(self.n, dtype=np.intp)
+        place[order] = np.arange(self.n) - start[self.query[order]]
+        return place
 
     def _describe_others(self) -> None:
         """Describe columns that are not used."""

@@ -192,7 +192,7 @@ def _queries(count: int) -> str:
 
 
 # Options for labels known in part; one of the first four says which rows have labels.
-DESIGNS = ("review_top", "strata", "inclusion_probability", "random_labels")
+DESIGNS = ("review_top", "strata", "inclusion_probability", "pool", "random_labels")
 DESIGN_OPTIONS = (*DESIGNS, "champion", "proxy", "audit", "most_below")
 
 
@@ -284,7 +284,7 @@ def _read_labels(column: Column, options: Namespace, *, in_part: bool) -> FloatA
     return values
 
 
-def _read_design(options: Namespace, columns: dict[str, Column]) -> Any:
+def _read_design(options: Namespace, columns: dict[str, Column], y_true: FloatArray) -> Any:
     """How labels that are known in part came about, with predictions of the others."""
 
     def numbers(name: str) -> FloatArray | None:
@@ -305,6 +305,7 @@ def _read_design(options: Namespace, columns: dict[str, Column]) -> Any:
         audit=options.audit,
         scores=numbers("champion"),
         most_below=options.most_below,
+        pool=~np.isnan(y_true) if options.pool else None,
         proxy=numbers("proxy"),
     )
 
@@ -345,7 +346,7 @@ class TableRankings:
         )
         label = columns[self._label]
         self._y_true = _read_labels(label, options, in_part=bool(ways))
-        self._design = _read_design(options, columns)
+        self._design = _read_design(options, columns, self._y_true)
         self._scores = {name: columns[name].numbers() for name in self.names}
         self._qid = columns[self._query].ids() if self._query else None
         self._groups = columns[options.groups].ids() if options.groups else None

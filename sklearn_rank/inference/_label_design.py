@@ -32,7 +32,7 @@ class LabelDesign:
     """How rows were chosen for labelling, where only some of a list have labels.
 
     The labels that are not known are missing in ``y_true``: NaN, None or ``pandas.NA``. Pass one
-    of four descriptions: the probabilities, the strata, the usual review, or batches of these.
+    of five descriptions: the probabilities, the strata, the usual review, a pool, or batches.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ class LabelDesign:
         labels. With ``qid``, the first k rows of each query, or all of a shorter one.
     audit : int or None, default=None
         Number of labelled rows among the others, a simple random sample of them, in each query;
-        compared with the labels. None takes those that have labels.
+        compared with the labels. None is none: labels of rows that were chosen in another way,
+        such as by a second ranker, are those of a pool.
     scores : array-like of shape (n_samples,) or None, default=None
         Scores of the champion whose first k rows were reviewed.
     most_below : float or None, default=None
@@ -58,6 +59,9 @@ class LabelDesign:
         them is at most this factor, at least 0, times the rate at the cut. That is ``(x + 1/2)
         / (m + 1)`` for x positives among the ``m = max(20, sqrt(k))`` reviewed rows of the lowest
         scores, with those that tie. None assumes nothing.
+    pool : array-like of shape (n_samples,) or None, default=None
+        Which rows were chosen for labelling, with True or 1, such as the first 5 of each of
+        several rankers: those with labels. Nothing is known of the others.
     features : array-like of shape (n_samples, n_features) or None, default=None
         All that decided which rows were labelled, for the classifier: scores and features.
     batches : sequence of (LabelDesign, array-like) or None, default=None
@@ -72,7 +76,7 @@ class LabelDesign:
     Raises
     ------
     TypeError
-        If none or several of the four descriptions are passed, ``review_top`` without scores, or
+        If none or several of the five descriptions are passed, ``review_top`` without scores, or
         one of classifier and features without the other.
 
     See Also
@@ -87,7 +91,7 @@ class LabelDesign:
     probability outside (0, 1]. Rows at the k-th score of the champion that tie with rows without a
     label count as a stratum of their own.
 
-    If no row below the first k has a label, or none of a stratum, nothing is known of these rows,
+    If no row below the first k or outside of the pool has a label, nothing is known of these rows,
     and ``method="bounds"`` gives the smallest and the largest value over all labels that they can
     have, with the middle of both as the estimate. The limits are certain, so the level is 1; where
     the labels do not matter, as in the precision of the reviewed rows, they are equal.
@@ -144,18 +148,19 @@ class LabelDesign:
     audit: int | None = None
     scores: Any = None
     most_below: float | None = None
+    pool: Any = None
     features: Any = None
     batches: Sequence[tuple[LabelDesign, Any]] | None = None
     proxy: Any = None
 
     def __post_init__(self) -> None:
-        forms = ("inclusion_probability", "strata", "review_top", "batches")
+        forms = ("inclusion_probability", "strata", "review_top", "pool", "batches")
         passed = [name for name in forms if getattr(self, name) is not None]
         if len(passed) != 1:
             what = " and ".join(passed) or "nothing"
             raise TypeError(
                 f"LabelDesign got {what}: pass one of inclusion_probability=, strata=, review_top="
-                " (with scores=, those of the champion) and batches=."
+                " (with scores=, those of the champion), pool= and batches=."
             )
         for name, owner in (
             ("sizes", "strata"),
@@ -277,6 +282,8 @@ class LabelDesign:
             return _estimated_probabilities(self.inclusion_probability, self.features, known)
         if self.inclusion_probability is not None:
             return _checked_probabilities(self.inclusion_probability, known)
+        if self.pool is not None:
+            return _checked_pool(self.pool, known)
         if self.strata is None:
             if qid is None:
                 return self._of_review(known)
@@ -350,6 +357,13 @@ class LabelDesign:
                 f"most_below={self.most_below:g} is an assumption on rows of which none has a"
                 f" label, but {n_audit} rows below the first {k} have one: leave it out."
             )
+        if self.audit is None:
+            raise ValueError(
+                f"review_top={k} says that the first {k} rows by scores were reviewed, but"
+                f" {n_audit} rows below have labels too: pass audit={n_audit} if these are a"
+                " random sample of the other rows, or LabelDesign(pool=~np.isnan(y_true)) if they"
+                " were chosen in another way, such as by a second ranker."
+            )
         below = score < cut
         _refuse_chosen(
             score[below],
@@ -408,6 +422,18 @@ def _checked_probabilities(values: Any, known: BoolArray) -> FloatArray:
             hint = ", not weights 1 / probability" if probability[row] > 1 else ""
             raise ValueError(f"{name} is {probability[row]:g} at row {row}, which {why}{hint}.")
     return probability
+
+
+def _checked_pool(values: Any, known: BoolArray) -> FloatArray:
+    pool = check_vector("pool", values, len(known))
+    if (wrong := pool != known).any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"pool is {pool[row]:g} at row {row}, which has {'a' if known[row] else 'no'} label,"
+            " but rows have labels in the pool and nowhere else: pass those with labels, as"
+            " pool=~np.isnan(y_true)."
+        )
+    return pool
 
 
 def _estimated_probabilities(classifier: Any, features: Any, known: BoolArray) -> FloatArray:

@@ -14,7 +14,7 @@ x) meets the boundary at an x with ``M(x) < K``. The chance of this is computed,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -24,10 +24,10 @@ from scipy.special import betaincinv
 
 from .._printed import ROUNDING, Printed, fixed
 from .._typing import FloatArray
-from .._validation import check_level, check_share
+from .._validation import are_missing, check_level, check_share, ravelled
 from ..metrics import get_measure
 from ._evidence import check_one_list, refuse_collections
-from ._label_design import Design
+from ._label_design import Design, LabelDesign, array_of_labels
 from ._limits import log_binomial
 
 # Positives in the sample from which on only the labels of all rows certify anything.
@@ -200,6 +200,10 @@ def recall_certificate(
     level = check_level(level)
     if design is None:
         raise TypeError("design=None must be a LabelDesign, or 'all' if no rows were reviewed.")
+    if isinstance(design, LabelDesign) and design.review_top is not None and design.audit is None:
+        # Rows below a review are labelled in random order.
+        n_known = int((~are_missing(ravelled(array_of_labels(y_true), "y_true"))).sum())
+        design = replace(design, audit=max(n_known - design.review_top, 0))
     scores = np.zeros(len(y_true))
     evidence = check_one_list(
         get_measure("auc"), y_true, scores, design=design, pos_label=pos_label

@@ -106,6 +106,11 @@ TRAPS = {
         ["150 rows of 200 have no label", f"first 50 by 'score': {REVIEW}", "--review-top=50"],
         [RANDOM_ROWS, "--audit"],
     ),
+    "the first rows of two scores": (
+        names(label=blank(Y, (PLACE >= 40) & (PLACE < N - 40)), score_a=S, score_b=-S),
+        ["the rows with labels are the first ones by any of", "a pool", "--pool"],
+        [RANDOM_ROWS, "--audit", "--review-top"],
+    ),
     "first rows and an audit": (
         names(label=blank(Y, (PLACE >= 50) & (PLACE % 3 > 0)), score=T, score_b=S),
         [f"all of the first 50 by 'score_b' have labels, and 50 others: {REVIEW}", "--audit=50"],

@@ -345,7 +345,7 @@ CHANCE = np.where(np.arange(120) % 2, 0.25, 0.75)
         (
             AUDITED,
             ("--review-top", "20", "--champion", OLD, "--audit", str(AUDITED.sum() - 20)),
-            LabelDesign(review_top=20, scores=one_list()[OLD]),
+            LabelDesign(review_top=20, audit=int(AUDITED.sum() - 20), scores=one_list()[OLD]),
         ),
         (
             FIRST,
@@ -358,6 +358,7 @@ CHANCE = np.where(np.arange(120) % 2, 0.25, 0.75)
             ("--inclusion-probability", "chance"),
             LabelDesign(inclusion_probability=CHANCE),
         ),
+        (AUDITED, ("--pool",), LabelDesign(pool=AUDITED)),
         (np.arange(120) % 3 == 0, ("--random-labels",), "all"),
     ],
 )
@@ -366,7 +367,7 @@ def test_labels_known_in_part_have_the_limits_of_python(
     results, files, known, given, design, with_proxy
 ):
     proxy = np.round(1 / (1 + np.exp(-one_list()[NEW])), 3)
-    with_proxy = with_proxy and "--most-below" not in given
+    with_proxy = with_proxy and not {"--most-below", "--pool"} & {*given}
     columns, labels = in_part(known, first=FIRST, chance=CHANCE, proxy=proxy)
     write_csv(files / "part.csv", columns)
     read = ("part.csv", *ONE_LIST[2:], "--pos-label", "yes", "--measure", "auc", *given)

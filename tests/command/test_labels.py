@@ -117,12 +117,13 @@ def test_unreviewed_rows_do_not_reverse_a_decision(command, results, files):
     _, err, code = command("compare", "t.csv", "--measure", "recall@200", "--pos-label", "1")
     assert (code, "so labels are known in part" in err) == (2, True)
     given = ("--review-top", "200", "--champion", "score_old", "--format", "json")
+    given += ("--audit", str(audited.sum() - 200))
     (found,) = json.loads(results("compare", "t.csv", "--measure", "recall@200", *given))[
         "comparisons"
     ]
     known = np.where(audited, y, np.nan)
     scores = {"score_old": old, "score_new": new}
-    design = LabelDesign(review_top=200, scores=old)
+    design = LabelDesign(review_top=200, audit=int(audited.sum()) - 200, scores=old)
     expected = compare("recall@200", known, scores, design=design)
     assert [row["conclusion"] for row in found["contrasts"]] == list(expected.conclusions)
     assert "score_old better" not in expected.conclusions

@@ -244,6 +244,10 @@ def calls():
             lambda strata, y_true: LabelDesign(strata=strata).sample_weight(y_true),
             {"strata": np.zeros(N), "y_true": Y},
         ),
+        "LabelDesign of a pool": (
+            lambda pool, y_true: LabelDesign(pool=pool).sample_weight(y_true),
+            {"pool": np.ones(N), "y_true": Y},
+        ),
         "LabelDesign of a review": (
             lambda scores, y_true: LabelDesign(review_top=N, scores=scores).sample_weight(y_true),
             {"scores": S, "y_true": Y},

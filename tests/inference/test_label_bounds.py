@@ -50,6 +50,21 @@ def test_limits_are_the_extremes_of_all_labellings(name, seed):
             np.testing.assert_allclose([found.low[i], found.high[i]], [low, high], atol=1e-12)
 
 
+@pytest.mark.parametrize("name", QUICK)
+def test_a_pool_tells_nothing_of_other_rows(name):
+    rng, measure = np.random.default_rng(0), get_measure(name)
+    scores = rng.normal(size=(2, 9))
+    # The first two rows of each of two rankers, of which none is a random sample.
+    pool = (np.argsort(np.argsort(-scores)) < 2).any(axis=0)
+    y = np.where(pool, rng.random(9) < 0.5, np.nan)
+    for design in (LabelDesign(pool=pool), LabelDesign(pool=pool.tolist())):
+        found = metric_interval(name, y, scores[0], design=design)
+        expected = oracle.limits(measure, y, [scores[0]])
+        np.testing.assert_allclose([found.low, found.high], expected, atol=1e-12)
+    with pytest.raises(ValueError, match=r"rows below have labels too: pass audit=.* or .*pool="):
+        metric_interval(name, y, scores[0], design=LabelDesign(review_top=2, scores=scores[0]))
+
+
 @pytest.mark.parametrize("name", ["ap", "auc", "recall@5"])
 @pytest.mark.parametrize("factor", [0.0, 0.5, 1.0, 5.0])
 def test_the_assumption_limits_the_number_of_positives(name, factor):

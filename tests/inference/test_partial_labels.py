@@ -118,7 +118,7 @@ def test_rows_in_any_order_and_labels_of_any_kind():
     labels, design = reviewed(y, champion, 30, 60, rng)
     expected = metric_interval("ap", labels, challenger, design=design, conditional=True)
     order = rng.permutation(300)
-    shuffled = LabelDesign(review_top=30, scores=champion[order])
+    shuffled = LabelDesign(review_top=30, audit=60, scores=champion[order])
     found = metric_interval(
         "ap", labels[order], challenger[order], design=shuffled, conditional=True
     )
@@ -172,6 +172,9 @@ def predicted(proxy):
         ),
         ({"design": LabelDesign(review_top=1, audit=2, scores=SCORE)}, "audit=2, but 3 rows"),
         ({"design": LabelDesign(review_top=9, scores=SCORE)}, "from 1 to 8"),
+        ({"design": LabelDesign(review_top=1, scores=SCORE)}, "3 rows below .* pass audit=3 if"),
+        ({"design": LabelDesign(pool=np.ones(8))}, "pool is 1 at row 1, which has no label"),
+        ({"design": LabelDesign(pool=SCORE > 6)}, "pool is 0 at row 2, which has a label"),
         ({"design": predicted(SCORE)}, "proxy is 7 at row 0"),
         ({"design": predicted([0.5] * 7 + [np.nan])}, "proxy is nan at item 7"),
         ({"design": predicted([1, 0.5, 0, 1, 0.5, 0, 0.5, 0.5])}, "cross_val_predict"),
@@ -213,7 +216,10 @@ def test_labels_of_the_first_rows_are_no_random_sample():
     for design, message in (
         ("all", "of the 200 rows with labels are in the upper half"),
         (LabelDesign(np.full(len(y), 0.1)), "of the 200 rows"),
-        (LabelDesign(review_top=100, scores=champion), "of the 100 rows .* below the first"),
+        (
+            LabelDesign(review_top=100, audit=100, scores=champion),
+            "of the 100 rows .* below the first",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             metric_interval("auc", labels, challenger, design=design)
