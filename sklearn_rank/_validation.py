@@ -344,10 +344,12 @@ def refuse_misread(**columns: Any) -> None:
         if name not in ("y", "y_true"):
             refuse_mask(values, name)
         kind = getattr(getattr(values, "dtype", None), "kind", "")
-        if kind == "c" or (kind in ("m", "M") and name not in ("qid", "groups")):
+        if kind == "c":
+            raise ValueError(f"Complex data not supported: {name} is complex; pass real numbers.")
+        if kind in ("m", "M") and name not in ("qid", "groups"):
             raise ValueError(
-                f"{name} must be numeric, got dtype {values.dtype}: pass real numbers, of dates"
-                " for example (dates - dates.min()) / np.timedelta64(1, 'D')."
+                f"{name} has dates: pass numbers, such as (dates - dates.min()) / "
+                "np.timedelta64(1, 'D')."
             )
         if type(values).__module__.partition(".")[0] != "pandas" or not hasattr(values, "index"):
             continue

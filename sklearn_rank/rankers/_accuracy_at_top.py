@@ -916,10 +916,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                     "sklearn_rank.metrics, with its parameters."
                 )
             return scoring
-        if isinstance(scoring, str) and scoring in sklearn.metrics.get_scorer_names():
-            scorer = get_scorer(scoring)
-        else:
-            scorer = get_scorer(scoring, single_list=True, pos_label=pos_label)
+        scorer = get_scorer(scoring, single_list=True, pos_label=pos_label)
         if _routing_enabled():
             scorer.set_score_request(sample_weight=True)
         return scorer

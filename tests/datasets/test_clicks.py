@@ -79,7 +79,7 @@ def test_seeds_and_ties():
     ("change", "message"),
     [
         ({"y": np.zeros(6)}, "no relevance above 0"),
-        ({"y": -Y}, "relevance"),
+        ({"y": -Y}, "y has -3, -2, -1 beside two classes"),
         ({"eta": -1.0}, "eta=-1"),
         ({"noise": 1.0}, "noise=1"),
         ({"noise": [0.1, 0.2]}, "noise has 2 entries, but lists have 3 positions"),

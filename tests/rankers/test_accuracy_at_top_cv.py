@@ -132,7 +132,9 @@ def test_by_any_scorer(scoring):
     known = callable(scoring) and not hasattr(scoring, "in_grammar")
     known = known and not isinstance(scoring, Exponential)
     few = {"C": [0.01, 0.1], "quantile": ["sample"], "selection": ["average", "closest"]}
-    grid = by_grid(X, y, scoring=scoring if known else get_scorer(scoring), settings=few)
+    grid = by_grid(
+        X, y, scoring=scoring if known else get_scorer(scoring, single_list=True), settings=few
+    )
     found = search(few, scoring=scoring).fit(X, y)
     assert_same_search(found, grid, X)
     assert found.score(X, y) == pytest.approx(grid.score(X, y), abs=1e-12)

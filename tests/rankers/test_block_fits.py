@@ -253,7 +253,9 @@ def test_what_is_wrong_in_a_chunk_is_refused_with_its_number():
     words[row] = "good"
     words = dask.array.from_array(words, chunks=(chunked(y, ends).chunks[0],))
     refused("chunk 7: y must be numeric", chunked(X, ends), words, qid=ids)
-    refused(r"chunk \d: y has the relevance -1", chunked(X, ends), chunked(y - 1, ends), qid=ids)
+    refused(
+        r"chunk \d: y has -1 beside two classes", chunked(X, ends), chunked(y - 1, ends), qid=ids
+    )
 
 
 def test_labels_of_two_kinds_in_two_chunks_are_refused():
@@ -262,7 +264,7 @@ def test_labels_of_two_kinds_in_two_chunks_are_refused():
     mixed = np.minimum(y, 1)
     mixed[: ends[0]] = 2 * mixed[: ends[0]] - 1
     refused(
-        r"y has 3 classes \(-1, 0, 1\)",
+        "y has -1 beside two classes",
         *(chunked(X, ends), chunked(mixed, ends)),
         ranker=OrderPreservingRanker(measure="auc"),
         qid=chunked(qid, ends),

@@ -277,7 +277,7 @@ def test_groups_reach_the_folds():
     with pytest.raises(ValueError, match="groups"):
         ranker.fit(X, y)
     for wrong in (40, 160):
-        with pytest.raises(ValueError, match=f"groups has {wrong} values for 80 rows"):
+        with pytest.raises(ValueError, match=f"groups has {wrong} entries for 80 rows"):
             ranker.fit(X, y, groups=np.arange(wrong))
 
 
