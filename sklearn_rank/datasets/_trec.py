@@ -90,14 +90,14 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
     --------
     >>> from io import BytesIO
     >>> from sklearn_rank.datasets import load_trec_run
-    >>> file = b"q1 Q0 a 1 0.5 me\\nq1 Q0 b 2 0.5 me\\nq1 Q0 c 3 0.9 me\\n"
+    >>> file = b"q1 Q0 c 1 0.9 me\\nq1 Q0 a 2 0.5 me\\nq1 Q0 b 3 0.5 me\\n"
     >>> load_trec_run(BytesIO(file)).score
-    array([0.5, 0.5, 0.9])
+    array([0.9, 0.5, 0.5])
 
     trec_eval ranks "b" before "a":
 
     >>> load_trec_run(BytesIO(file), ties="trec").score
-    array([-3., -2., -1.])
+    array([-1., -3., -2.])
     """
     check_choice("ties", ties, ("mean", "trec"))
     forms = {6: "query Q0 document rank score tag", 3: "query document score"}
