@@ -10,6 +10,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from decimal import Decimal
 from math import inf, nan
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -200,6 +201,8 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA has no truth value
         return True
+    except ValueError:  # nor have arrays
+        return False
 
 
 def distinct_codes(values: AnyArray) -> Coded:
@@ -268,7 +271,7 @@ class CheckedRows(NamedTuple):
     @property
     def scores(self) -> AnyArray:
         if self.score is None:
-            raise TypeError(f"{self.name} has no scores.")
+            raise TypeError(f"y_score is None: pass one score for each label of {self.name}.")
         return self.score
 
     def where(self, index: int) -> str:
@@ -334,8 +337,11 @@ def refuse_misread(**columns: Any) -> None:
     """Raise an error for columns of the same rows that would be misread without a word.
 
     These are masks, which NumPy drops, dates and complex numbers, which become other numbers, and
-    columns of pandas with the same index in another order. Masked labels are missing ones.
+    columns of pandas with the same index in another order. Masked labels are missing ones. The
+    columns of a design are columns of the same rows.
     """
+    design = columns.pop("design", None)
+    columns |= {} if design is None or isinstance(design, str) else vars(design)
     first: Any = None
     first_index: Any = None
     for name, values in columns.items():
@@ -346,7 +352,7 @@ def refuse_misread(**columns: Any) -> None:
         kind = getattr(getattr(values, "dtype", None), "kind", "")
         if kind == "c":
             raise ValueError(f"Complex data not supported: {name} is complex; pass real numbers.")
-        if kind in ("m", "M") and name not in ("qid", "groups"):
+        if kind in ("m", "M") and name not in ("qid", "groups", "strata"):
             raise ValueError(
                 f"{name} has dates: pass numbers, such as (dates - dates.min()) / "
                 "np.timedelta64(1, 'D')."
@@ -633,7 +639,7 @@ def _describe(values: Any) -> str:
 
 def are_usual_labels(labels: AnyArray) -> bool:
     """Whether labels are among 0 and 1 or among -1 and 1, so that 1 is the positive class."""
-    return _usual_positive(_plain(labels)) is not None
+    return _usual_positive(plain_numbers(labels)) is not None
 
 
 def _usual_positive(labels: AnyArray) -> BoolArray | None:
@@ -654,8 +660,8 @@ def codes_of_missing(labels: Any) -> list[float]:
 
     These are negative whole numbers, except in -1 and 1, and 9, 99, 999 and 9999.
     """
-    values = np.asarray(labels)
-    if values.dtype.kind not in "if":
+    values = plain_numbers(np.asarray(labels))
+    if values.dtype.kind not in "iuf":
         return []
     others = values[(values != 0) & (values != 1) & (values == values)]
     if not 0 < len(others) < len(values) or not _may_mark(others[0]):
@@ -666,7 +672,7 @@ def codes_of_missing(labels: Any) -> list[float]:
 
 
 def _may_mark(label: float) -> bool:
-    return label in (9, 99, 999, 9999) or (label < 0 and label == round(label))
+    return label in (9, 99, 999, 9999) or (-inf < label < 0 and label == round(label))
 
 
 def class_among(classes: AnyArray, pos_label: Any, what: str) -> Any:
@@ -707,7 +713,7 @@ def _positive_among(
     missing = are_missing(labels)
     if missing.any():
         raise ValueError(missing_label(name, where(int(np.argmax(missing)))))
-    labels = _plain(labels)
+    labels = plain_numbers(labels)
     try:
         classes = np.unique(labels)
     except TypeError:
@@ -734,6 +740,9 @@ def _positive_among(
     return np.asarray(labels == pos_label, dtype=bool)
 
 
+# Marks of missing cells in small letters, as R, SQL, Hive, Excel, SAS and pandas write them.
+MARKS = ("", "na", "n/a", "#n/a", "<na>", "null", r"\n", "none", "nan", "?", ".")
+
 # Why rows with missing labels must be neither removed nor filled in.
 KNOWN_IN_PART = (
     "so labels are known in part: removing such rows or counting them as 0 biases the AUC and the"
@@ -749,8 +758,9 @@ def refuse_marks(labels: Any, name: str) -> None:
     values = as_array(labels)
     marks: list[Any] = codes_of_missing(values)
     if not marks and values.dtype.kind in "OSU":
-        distinct = {str(label): label for label in values.tolist()}
-        marks = [x for text, x in distinct.items() if text.strip().lower() in ("", "nan", "none")]
+        distinct = {str(label): label for label in values.ravel().tolist()}
+        texts = [text for text in distinct if isinstance(distinct[text], str)]
+        marks = [text for text in texts if text.strip().lower() in MARKS]
         marks = marks if len(marks) == 1 and len(distinct) == 3 else []
     if marks:
         raise ValueError(
@@ -807,11 +817,32 @@ def refuse_mask(values: Any, name: str, instead: str = "") -> None:
         raise ValueError(f"{name} has masked values, and their mask would be ignored: {instead}.")
 
 
+def labels_of_fit(y: Any) -> Any:
+    """Numbers that came as objects as an array of numbers; all else as it is."""
+    try:
+        array = as_array(y)
+    except ValueError:
+        raise ValueError("y has rows of different lengths: pass one label per row.") from None
+    plain = plain_numbers(array)
+    return y if plain is array else plain
+
+
+def refuse_words(y: AnyArray) -> None:
+    if y.dtype.kind not in "biuf":
+        raise ValueError(
+            f"y must be numeric relevance, got dtype {y.dtype}: pass grades, such as (y == "
+            "'yes').astype(int) for two classes."
+        )
+
+
 def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
     """Call scikit-learn's function after checks of masks and missing labels."""
     refuse_misread(X=X, y=y)
     if not (y is None or isinstance(y, str)):
         refuse_missing_labels(y)
+        y = labels_of_fit(y)
+        if options.get("y_numeric"):
+            refuse_words(np.asarray(y))
     try:
         return validation.validate_data(estimator, X, y, **options)
     except ValueError as error:
@@ -844,17 +875,29 @@ def ravelled(values: Any, name: str) -> Any:
 
 
 def as_array(values: Any) -> AnyArray:
-    """Make an array, one of objects if there are words.
+    """Make an array, one of objects if there are words, or integers that would be rounded.
 
     NumPy would take the bytes of the longest for each, and make words of numbers beside them.
     """
-    if isinstance(values, list | tuple) and {str, bytes, np.str_} & set(map(type, values)):
+    if not isinstance(values, list | tuple):
+        return np.asarray(values)
+    if {str, bytes, np.str_} & set(map(type, values)):
         return np.array(values, dtype=object)
-    return np.asarray(values)
+    array = np.asarray(values)
+    return np.asarray(values, dtype=object) if _may_be_rounded(array) else array
 
 
 def shape_of(values: Any) -> tuple[int, ...]:
     return np.shape(as_array(values) if isinstance(values, list | tuple) else values)
+
+
+def array_of_labels(labels: Any, name: str = "y_true") -> AnyArray:
+    """Labels of rows: numbers, NaN where missing, or words; a masked label is missing."""
+    if isinstance(labels, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(labels)
+        labels = labels.data.astype(object)
+        labels[masked] = None
+    return plain_numbers(_array(labels, name, (1, 2)))
 
 
 def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
@@ -863,8 +906,6 @@ def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
         refuse_mask(values, name)
     try:
         array = as_array(values)
-        if isinstance(values, list | tuple) and _may_be_rounded(array):
-            array = np.asarray(values, dtype=object)
     except ValueError:
         raise ValueError(
             f"{name} has rows of different lengths: pass one-dimensional arrays and qid, the id of"
@@ -1013,12 +1054,26 @@ def _finite_weights(array: AnyArray, name: str) -> FloatArray:
     return weight
 
 
-def _plain(labels: AnyArray) -> AnyArray:
-    """Numbers that came as Python objects, as from pandas, as an array of numbers."""
-    if labels.dtype.kind != "O" or any(isinstance(label, str) for label in labels):
-        return labels
-    plain = np.array(labels.tolist())
-    return plain if plain.dtype.kind in "biuf" and not _may_be_rounded(plain) else labels
+def plain_numbers(values: AnyArray) -> AnyArray:
+    """Numbers of any type that came as Python objects, with NaN where they are missing.
+
+    Other values, and numbers that float64 cannot hold, stay as they are.
+    """
+    if values.dtype.kind != "O":
+        return values
+    numbers: list[Any] = []
+    for value in values.flat:
+        if not isinstance(value, Real | Decimal | np.bool_):
+            if not is_missing(value):
+                return values
+            value = nan
+        numbers.append(value)
+    plain = np.array(numbers)
+    try:
+        plain = plain if plain.dtype.kind in "biuf" else plain.astype(np.float64)
+    except (OverflowError, ValueError):
+        return values
+    return values if _may_be_rounded(plain) else plain.reshape(values.shape)
 
 
 def are_missing(labels: AnyArray) -> BoolArray:

@@ -24,6 +24,7 @@ from ._validation import (
     check_vector,
     check_whole,
     ravelled,
+    refuse_misread,
 )
 from ._warn import warn
 
@@ -201,6 +202,7 @@ def random_order_propensities(
     >>> found.value.round(2)  # the truth is 1, 0.5, 0.33, 0.25, 0.2, 0.17
     array([1.  , 0.47, 0.34, 0.26, 0.2 , 0.18])
     """
+    refuse_misread(clicks=clicks, position=position, qid=qid, groups=groups)
     clicks = _check_clicks(clicks)
     position = check_positions(position, len(clicks))
     reference = check_position("reference", reference)
@@ -304,6 +306,8 @@ def swap_propensities(
     >>> found.value.round(3), found.standard_error.round(3)
     (array([1.   , 0.502, 0.333, 0.242]), array([0.   , 0.013, 0.011, 0.011]))
     """
+    columns = {"clicks": clicks, "position": position, "qid": qid, "exchanged": exchanged}
+    refuse_misread(**columns, swapped=swapped, groups=groups)
     clicks = _check_clicks(clicks)
     position = check_positions(position, len(clicks))
     pivot = check_position("pivot", pivot)
@@ -519,6 +523,7 @@ def em_propensities(
     >>> em_propensities(X, clicks, position, LogisticRegression()).value.round(2)
     array([1.  , 0.51, 0.32, 0.26])
     """
+    refuse_misread(X=X, clicks=clicks, position=position)
     clicks = _check_clicks(clicks)
     position = check_positions(position, len(clicks))
     reference = check_position("reference", reference)

@@ -14,7 +14,7 @@ from ._lists import LONGEST_SINGLE_LIST, group_rows
 from ._order import tied_blocks
 from ._sklearn_compat import StrOptions, check_sample_weight, fit_context
 from ._typing import AnyArray, FloatArray, IntArray
-from ._validation import check_flag, check_qid, ravelled, validate_data
+from ._validation import check_flag, check_qid, ravelled, refuse_misread, validate_data
 from ._warn import warn
 from .exceptions import SingleListWarning
 
@@ -225,6 +225,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def _fit(self, X: Any, qid: Any, sample_weight: Any) -> None:
+        refuse_misread(X=X, qid=qid, sample_weight=sample_weight)
         X = self._checked(X, reset=True)
         weight = _checked_weight(sample_weight, X)
         if qid is None:
@@ -273,6 +274,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             If ``qid`` is None and ``fit`` got several queries.
         """
         check_is_fitted(self)
+        refuse_misread(X=X, qid=qid, sample_weight=sample_weight)
         X, (method, _) = self._checked(X, reset=False), self._learned
         if qid is None:
             if self.list_ is None:

@@ -1,13 +1,24 @@
 """Inputs of two readings are refused at every door, with the line that mends them."""
 
+import io
+import json
+import re
 import tracemalloc
+from contextlib import redirect_stderr, redirect_stdout
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 
 import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from lightgbm import LGBMRanker
+from sklearn.base import BaseEstimator
 
 from sklearn_rank import (
     AccuracyAtTopRanker,
@@ -17,6 +28,8 @@ from sklearn_rank import (
     RankEnsembleClassifier,
     TopPushRanker,
 )
+from sklearn_rank._command import main
+from sklearn_rank._validation import as_array, is_missing
 from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
 from sklearn_rank.inference import (
     ConfidenceSequence,
@@ -225,3 +238,340 @@ def test_grades_are_two_classes_where_the_name_says_which_are_relevant(name, doo
     grades = Y * (2 + np.arange(N) % 2) + (1 - Y) * (np.arange(N) % 2)
     found, expected = door(f"{name}(rel>=2)", grades), door(name, Y)
     assert str(found).replace("(rel>=2)", "") == str(expected)
+
+
+# One table of columns and one of doors: each door reads in a column what is stated here.
+
+GAPS = np.arange(N) % 7 == 1
+PART = np.where(GAPS, np.nan, Y)
+WORDS = np.where(Y == 1, "yes", "no")
+LIST = [None if gap else int(label) for gap, label in zip(GAPS, Y, strict=True)]
+DAY = np.datetime64("2020-01-01")
+
+
+def arrow(values, kind=None):
+    return pd.Series(values, dtype=None if kind is None else pd.ArrowDtype(kind))
+
+
+def read_by_command(path, options, **columns):
+    """What the command line reads in the columns, as text in a file."""
+
+    def cells(values):
+        if isinstance(values, np.ma.MaskedArray):
+            values = values.astype(object).filled(None)
+        items = values.to_pylist() if hasattr(values, "to_pylist") else values
+        items = items.tolist() if hasattr(items, "tolist") else items
+        return [*("" if is_missing(x) else x.decode() if type(x) is bytes else x for x in items)]
+
+    pd.DataFrame({name: cells(x) for name, x in columns.items()}, dtype=object).to_csv(
+        path, index=False
+    )
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main(["evaluate", str(path), "--label", "y", "--format", "json", *options])
+    if code:
+        raise ValueError(err.getvalue())
+    (of_measure,) = json.loads(out.getvalue())["results"]
+    return of_measure["value"]
+
+
+def dasked(values):
+    if isinstance(values, pd.Series):
+        return dd.from_pandas(values, npartitions=2)
+    return da.from_array(
+        values if isinstance(values, np.ma.MaskedArray) else as_array(values), chunks=N // 2
+    )
+
+
+class FirstColumn(BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+ADAPTER = LGBMRanker(verbose=-1, n_estimators=1, min_child_samples=2, n_jobs=1)
+BOTH = {"a": S, "b": -S}
+
+
+def of_classes(path, y, **positive):
+    """Doors that read labels of two classes; of words with ``pos_label``."""
+    option = ["--pos-label", next(iter(positive.values()))] if positive else []
+    option = [x.decode() if type(x) is bytes else str(x) for x in option]
+    one = [*option, "--one-list", "--score", "s", "--measure", "auc"]
+    yield "command", lambda: read_by_command(path, one, y=y, s=S)
+    yield "metric", lambda: roc_auc_score(y, S, **positive)
+    yield "interval", lambda: metric_interval("auc", y, S, **positive).low
+    yield "scorer", lambda: get_scorer("auc", **positive)(FirstColumn(), X, y)
+    yield "ranker", lambda: TopPushRanker(**positive).fit(X, y).decision_function(X).sum()
+    yield "accumulator", lambda: Accumulator("auc", **positive).update(y, S).result()
+    yield "dask", lambda: float(roc_auc_score(dasked(y), like(y, S), **positive))
+    design = {"design": "all", **positive}
+    at_random = [*one, "--random-labels"]
+    yield "command in part", lambda: read_by_command(path, at_random, y=y, s=S)
+    yield "interval in part", lambda: metric_interval("auc", y, S, **design).low
+    yield "certificate in part", lambda: recall_certificate(y, recall=0.5, **design).n_found
+    yield (
+        "sequence in part",
+        lambda: ConfidenceSequence("auc", **positive).update(y, S, design="all").low,
+    )
+
+
+def of_numbers(path, y):
+    """Doors that read grades, or classes of numbers only."""
+    ranked = ["--qid", "q", "--score", "s", "--measure", "ndcg"]
+    ranker, adapter = OrderPreservingRanker(), GroupRankerAdapter(ADAPTER)
+    yield "command of grades", lambda: read_by_command(path, ranked, y=y, s=S, q=QID)
+    yield "ndcg", lambda: ndcg_score(y, S, qid=QID)
+    yield "compare", lambda: compare("auc", y, BOTH).pvalues[0]
+    yield "compare of queries", lambda: compare("ndcg", y, BOTH, qid=QID).pvalues[0]
+    yield "scorer of grades", lambda: get_scorer("ndcg")(FirstColumn(), X, y, qid=QID)
+    yield "ranker of queries", lambda: ranker.fit(X, y, qid=QID).predict(X).sum()
+    yield "adapter", lambda: adapter.fit(X, y, qid=QID).predict(X).sum()
+    yield "accumulator of queries", lambda: Accumulator("ndcg").update(y, S, qid=QID).result()
+    yield "compare in part", lambda: compare("auc", y, BOTH, design="all").low[0]
+
+
+def like(column, values):
+    """A dask collection of the kind that goes with a column."""
+    return dasked(pd.Series(values) if isinstance(column, pd.Series) else values)
+
+
+MISSING = r"missing label|masked values|is missing"
+CODES = r"beside two classes: if that marks|holds 0, 1 and"
+LABELS = {  # what is read, and its columns; in part where NaN, an error where a text
+    "numbers": (
+        Y,
+        {
+            **{kind: Y.astype(kind) for kind in ("b", "u1", "u8", "f2", "f4", "g", ">i4", "O")},
+            "bool": Y == 1,
+            "list": Y.astype(int).tolist(),
+            "objects of bool": (Y == 1).astype(object),
+            "Decimal": [Decimal(int(label)) for label in Y],
+            "Fraction": [Fraction(int(label)) for label in Y],
+            "Int64": pd.Series(Y, dtype="Int64"),
+            "boolean": pd.Series(Y == 1, dtype="boolean"),
+            "Arrow": arrow(Y.astype(int), pa.int8()),
+            "Arrow bool": arrow(Y == 1, pa.bool_()),
+            "Arrow decimal": arrow([Decimal(int(label)) for label in Y], pa.decimal128(5, 2)),
+            "category": pd.Series(Y, dtype="category"),
+            "polars": pl.Series(Y),
+            "pyarrow": pa.chunked_array([Y[:9], Y[9:]]),
+            "another index": pd.Series(Y, index=np.arange(N) + 7),
+            "unused mask": np.ma.masked_array(Y),
+        },
+    ),
+    "missing": (
+        PART,
+        {
+            "NaN": PART,
+            "None": LIST,
+            "objects": np.array(LIST, dtype=object),
+            "Decimal NaN": [Decimal("NaN" if x is None else x) for x in LIST],
+            "pandas.NA": [pd.NA if x is None else x for x in LIST],
+            "NaT": [pd.NaT if x is None else x for x in LIST],
+            "nullable": pd.Series(LIST, dtype="Int64"),
+            "nullable bool": pd.Series(LIST, dtype="boolean"),
+            "Arrow null": arrow(LIST, pa.int64()),
+            "polars null": pl.Series(LIST),
+            "category": pd.Series(LIST, dtype="category"),
+            "mask": np.ma.masked_array(Y.astype(int), mask=GAPS),
+        },
+    ),
+    "words": (
+        Y,
+        {
+            "text": WORDS,
+            "list": WORDS.tolist(),
+            "objects": WORDS.astype(object),
+            "category": pd.Series(WORDS, dtype="category"),
+            "string": pd.Series(WORDS, dtype="string"),
+            "Arrow": arrow(WORDS, pa.string()),
+            "polars": pl.Series(WORDS, dtype=pl.Categorical),
+            "pyarrow": pa.array(WORDS),
+        },
+    ),
+    "words in part": (
+        PART,
+        {
+            "None": np.where(GAPS, None, WORDS),
+            "NaN in a list": [np.nan if gap else x for gap, x in zip(GAPS, WORDS, strict=True)],
+        },
+    ),
+    CODES: (
+        CODES,
+        {
+            **{str(code): np.where(GAPS, code, Y) for code in (-1, 9, 99, -999)},
+            "unsigned": np.where(GAPS, 99, Y).astype("u1"),
+            "objects": np.where(GAPS, -1, Y).astype(object),
+            "Decimal": [Decimal(int(x)) for x in np.where(GAPS, -1, Y)],
+            "nullable": pd.Series(np.where(GAPS, 9, Y), dtype="Int64"),
+            "Arrow": arrow(np.where(GAPS, 9, Y), pa.int32()),
+            "category": pd.Series(np.where(GAPS, 9, Y), dtype="category"),
+        },
+    ),
+    "must be|has dates|takes value in|holds words|Complex|Unknown|unknown": (
+        "must be|has dates|takes value in|holds words|Complex|Unknown|unknown",
+        {
+            "dates": DAY + Y.astype(int),
+            "Timestamps": pd.Series(DAY + Y.astype(int)),
+            "objects of dates": [date(2020, 1, 1 + int(label)) for label in Y],
+            "complex": Y + 0j,
+            "complex list": (Y + 0j).tolist(),
+        },
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def plain_readings(tmp_path_factory):
+    """What doors give for arrays of floats, each computed once."""
+    path, known = tmp_path_factory.mktemp("plain") / "t.csv", {}
+
+    def reading(key, doors, values):
+        if key not in known:
+            known[key] = {name: outcome(call) for name, call in doors(path, values)}
+        return known[key]
+
+    return reading
+
+
+def outcome(call):
+    """The value, or the text of an ordinary error that is meant for the user."""
+    try:
+        return float(call())
+    except (TypeError, ValueError) as error:
+        return str(error)
+
+
+def disagreements(found, expected):
+    """Doors that read something else, or refuse where it is to be read."""
+    for name, value in found.items():
+        right = expected if isinstance(expected, str) else expected[name]
+        if isinstance(right, str):
+            agree = isinstance(value, str) and re.search(right, value)
+        else:
+            agree = value == pytest.approx(right, rel=1e-9)
+        if not agree:
+            yield name, value, right
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("kind", "column"), [(kind, column) for kind in LABELS for column in LABELS[kind][1]]
+)
+def test_each_door_reads_the_same_labels(kind, column, plain_readings, tmp_path):
+    reading, columns = LABELS[kind]
+    y, path, positive = columns[column], tmp_path / "t.csv", {}
+    if kind.startswith("words"):
+        positive = {"pos_label": "yes"}
+    of_y = {name: outcome(call) for name, call in of_classes(path, y, **positive)}
+    if not isinstance(reading, str):
+        reading = plain_readings((kind, "classes"), of_classes, reading)
+        missing = {n: x if n.endswith("in part") else MISSING for n, x in reading.items()}
+        reading = missing if np.isnan(LABELS[kind][0]).any() else reading
+        assert [n for n, x in reading.items() if isinstance(x, str) and x != MISSING] == []
+    assert list(disagreements(of_y, reading)) == []
+    of_y = {name: outcome(call) for name, call in of_numbers(path, y)}
+    if kind.startswith("words"):
+        reading = dict.fromkeys(of_y, rf"== 'yes'|--pos-label yes|{MISSING}")
+    elif not isinstance(reading, str):
+        reading = plain_readings((kind, "numbers"), of_numbers, LABELS[kind][0])
+        missing = {n: x if n.endswith("in part") else MISSING for n, x in reading.items()}
+        reading = missing if np.isnan(LABELS[kind][0]).any() else reading
+    assert list(disagreements(of_y, reading)) == []
+
+
+def of_scores(path, s):
+    one = ["--one-list", "--score", "s", "--measure", "auc"]
+    yield "command", lambda: read_by_command(path, one, y=Y, s=s)
+    yield "metric", lambda: roc_auc_score(Y, s)
+    yield "ndcg", lambda: ndcg_score(Y, s, qid=QID)
+    yield "interval", lambda: metric_interval("auc", Y, s).low
+    yield "in part", lambda: metric_interval("auc", PART, s, design="all").low
+    yield "compare", lambda: compare("auc", Y, {"a": s, "b": -S}).low[0]
+    yield "separate", lambda: compare("auc", {"a": Y, "b": Y}, {"a": -S, "b": s}).low[0]
+    yield "accumulator", lambda: Accumulator("auc").update(Y, s).result()
+    yield "sequence", lambda: ConfidenceSequence("auc").update(Y, s).low
+    yield "dask", lambda: float(roc_auc_score(like(s, Y), dasked(s)))
+
+
+NO_SCORE = r"must be|has dates|Complex|not a number|NaN at row|is missing|masked|beyond 2"
+SCORES = {
+    **{kind: (S.astype(kind), S.astype(kind)) for kind in ("f2", "f4", ">f8", "g", "O")},
+    "int8": ((9 * S).astype("b"), (9 * S).astype("b")),
+    "Decimal": ([Decimal(str(x)) for x in S], S),
+    "Float64": (pd.Series(S, dtype="Float64"), S),
+    "Arrow": (arrow(S, pa.float64()), S),
+    "category": (pd.Series(S, dtype="category"), S),
+    "polars": (pl.Series(S), S),
+    "infinite": (np.where(GAPS, np.inf, S), np.where(GAPS, np.inf, S)),
+    "NaN": (np.where(GAPS, np.nan, S), NO_SCORE),
+    "None": ([None if gap else x for gap, x in zip(GAPS, S, strict=True)], NO_SCORE),
+    "Arrow null": (arrow(np.where(GAPS, None, S), pa.float64()), NO_SCORE),
+    "mask": (np.ma.masked_array(S, mask=GAPS), NO_SCORE),
+    "words": (WORDS, NO_SCORE),
+    "dates": (DAY + np.arange(N), NO_SCORE),
+    "complex": ((S + 0j).tolist(), NO_SCORE),
+    "large": (2**60 + np.arange(N), NO_SCORE),
+}
+
+
+def of_ids(path, ids):
+    ranked = ["--qid", "q", "--score", "s", "--measure", "ndcg"]
+    ranker, adapter = OrderPreservingRanker(), GroupRankerAdapter(ADAPTER)
+    yield "command", lambda: read_by_command(path, ranked, y=Y, s=S, q=ids)
+    yield "ndcg", lambda: ndcg_score(Y, S, qid=ids)
+    yield "interval", lambda: metric_interval("ndcg", Y, S, qid=ids).low
+    yield "groups", lambda: metric_interval("auc", Y, S, groups=ids).low
+    yield "compare", lambda: compare("ndcg", Y, BOTH, qid=ids).low[0]
+    yield "compare of groups", lambda: compare("auc", Y, BOTH, groups=ids).low[0]
+    yield "scorer", lambda: get_scorer("ndcg")(FirstColumn(), X, Y, qid=ids)
+    yield "ranker of queries", lambda: ranker.fit(X, Y, qid=ids).predict(X).sum()
+    yield "adapter", lambda: adapter.fit(X, Y, qid=ids).predict(X).sum()
+    yield "accumulator", lambda: Accumulator("ndcg").update(Y, S, qid=ids).result()
+    design = LabelDesign(strata=ids)
+    yield "strata", lambda: metric_interval("auc", PART, S, design=design).low
+    yield "dask", lambda: float(ndcg_score(like(ids, Y), like(ids, S), qid=dasked(ids)))
+
+
+NAMES = np.array([f"q{i}" for i in QID])
+NO_ID = r"is missing|masked values|lengths|must be one-dim|has dtype|must be numeric"
+IDS = {
+    **{
+        kind: (QID.astype(kind), QID) for kind in ("b", "u8", "f2", "f8", "g", "O", ">i4", "m8[D]")
+    },
+    "text": (NAMES, QID),
+    "bytes": (NAMES.astype("S"), QID),
+    "list": (NAMES.tolist(), QID),
+    "long texts": ([name + "x" * 10_000 * (name == "q3") for name in NAMES.tolist()], QID),
+    "category": (pd.Series(NAMES, dtype="category"), QID),
+    "Int64": (pd.Series(QID, dtype="Int64"), QID),
+    "Arrow": (arrow(NAMES, pa.string()), QID),
+    "polars": (pl.Series(NAMES), QID),
+    "dates": (DAY + QID, QID),
+    "Timestamps": (pd.Series(DAY + QID), QID),
+    "objects of dates": ([date(2020, 1, 1 + int(i)) for i in QID], QID),
+    "Decimal": ([Decimal(int(i)) for i in QID], QID),
+    "large": (QID + 2**60, QID),
+    "NaN": (np.where(GAPS, np.nan, QID), NO_ID),
+    "None": (np.where(GAPS, None, NAMES), NO_ID),
+    "nullable": (pd.Series(np.where(GAPS, None, QID), dtype="Int64"), NO_ID),
+    "mask": (np.ma.masked_array(QID, mask=GAPS), NO_ID),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("doors", "column"),
+    [(of_scores, name) for name in SCORES] + [(of_ids, name) for name in IDS],
+)
+def test_each_door_reads_the_same_scores_and_ids(doors, column, plain_readings, tmp_path):
+    values, reading = (SCORES if doors is of_scores else IDS)[column]
+    if not isinstance(reading, str):
+        key = (doors, reading.tobytes())
+        reading = plain_readings(key, doors, reading.astype(np.float64))
+        assert [x for x in reading.values() if isinstance(x, str)] == []
+    found = {name: outcome(call) for name, call in doors(tmp_path / "t.csv", values)}
+    assert list(disagreements(found, reading)) == []

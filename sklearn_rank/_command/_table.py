@@ -15,14 +15,11 @@ import numpy as np
 
 from .._optional import import_optional
 from .._typing import FloatArray
-from .._validation import Coded, reads_as
+from .._validation import MARKS, Coded, reads_as
 from ._output import CommandError, listed
 
 STDIN = "-"
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
-
-# Marks of missing cells in small letters, as R, SQL, Hive, Excel, SAS and pandas write them.
-MISSING = ("", "na", "n/a", "#n/a", "<na>", "null", r"\n", "none", "nan", "?", ".")
 
 
 class Column:
@@ -34,7 +31,7 @@ class Column:
         if arrow.types.is_dictionary(cells.type):
             cells = cells.cast(cells.type.value_type)
         text = self._compute.utf8_trim_whitespace(cells.cast(arrow.string()))
-        marks = arrow.array([*MISSING, *(mark.lower() for mark in missing)])
+        marks = arrow.array([*MARKS, *(mark.lower() for mark in missing)])
         lacking = self._compute.is_in(self._compute.utf8_lower(text), value_set=marks)
         self.texts = self._compute.if_else(lacking, arrow.scalar(None, text.type), text)
 

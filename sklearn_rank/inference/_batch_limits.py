@@ -25,7 +25,7 @@ from .._printed import Printed, Table, text_table
 from .._sklearn_compat import check_sample_weight
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
-    as_array,
+    array_of_labels,
     check_generator,
     check_level,
     check_number,
@@ -36,7 +36,7 @@ from .._validation import (
 from ..bounds._shared import sums_of_earlier
 from ..metrics import get_measure
 from ._evidence import check_joined_groups, check_one_list, refuse_collections
-from ._label_design import Design, array_of_labels, random_rows
+from ._label_design import Design, random_rows
 from ._limits import log_binomial
 
 # Numbers of rows at which limits are computed: from the first on, each by a factor more.
@@ -258,9 +258,9 @@ def batch_limits(
     200  189   200     195.9
     """
     refuse_collections(y_true=y_true, y_score=y_score, batch_score=batch_score)
-    refuse_misread(y_true=y_true, y_score=y_score, groups=groups)
+    rows_with_labels = {"y_true": y_true, "y_score": y_score, "density_ratio": density_ratio}
+    refuse_misread(**rows_with_labels, groups=groups, design=design)
     refuse_misread(batch_score=batch_score, groups=batch_groups)
-    refuse_misread(density_ratio=density_ratio)
     # A stream of its own: rows may have been drawn with the same seed.
     level, (rng,) = check_level(level), check_generator(random_state).spawn(1)
     rows: Any = slice(None)
@@ -269,7 +269,7 @@ def batch_limits(
         rows = random_rows(y_true, design, rng)
         y_true, y_score = array_of_labels(y_true), np.asarray(y_score)
         check_consistent_length(y_true, y_score)
-        y_true, y_score = as_array(y_true[rows].tolist()), y_score[rows]
+        y_true, y_score = y_true[rows], y_score[rows]
     data = check_one_list(get_measure("precision@1"), y_true, y_score, pos_label=pos_label).data
     labels = data.labels
     labelled_score, score = check_samples(y_score=data.score, batch_score=batch_score)

@@ -14,6 +14,7 @@ from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
     are_usual_labels,
+    array_of_labels,
     check_choice,
     check_flag,
     check_generator,
@@ -50,7 +51,7 @@ from ._evidence import (
 )
 from ._judged_queries import JudgedQueries
 from ._label_bounds import target_in_part
-from ._label_design import Design, array_of_labels
+from ._label_design import Design
 from ._limits import BLOCK, Limits, holm_adjust
 from ._methods import methods_of
 from ._queries import compare_samples, joint_means, query_values_of
@@ -475,7 +476,8 @@ def compare(
                 " pass a mapping with the names of scores."
             )
     if paired:
-        refuse_misread(**rows, **{f"scores[{name!r}]": x for name, x in scores.items()})
+        named = {f"scores[{name!r}]": x for name, x in scores.items()}
+        refuse_misread(**rows, **named, design=design)
     rows["weights"] = weights
     if conditional is not None:
         check_flag("conditional", conditional)
@@ -535,8 +537,8 @@ def _refuse_labels(measure: Measure, labels: Any, name: str) -> None:
     of_rows = array_of_labels(labels).ravel().tolist()
     if words := [label for label in of_rows if isinstance(label, str)]:
         raise ValueError(
-            f"{name} holds words, as {min(words)!r}: pass labels of 0 and 1, or True and False,"
-            f" such as {name} == {max(words)!r}."
+            f"{name} holds words, as {str(min(words))!r}: pass labels of 0 and 1, or True and"
+            f" False, such as {name} == {str(max(words))!r}."
         )
     if measure.kind != "binary" or measure.rel is not None:
         return

@@ -20,7 +20,7 @@ from .._order import counted_blocks
 from .._printed import ROUNDING, fixed, html_table
 from .._typing import AnyArray, FloatArray
 from .._validation import (
-    as_array,
+    array_of_labels,
     check_choice,
     check_flag,
     check_level,
@@ -40,7 +40,7 @@ from ._evidence import (
     refuse_fractions,
     refuse_unknown,
 )
-from ._label_design import Design, array_of_labels, random_rows
+from ._label_design import Design, random_rows
 from ._limits import BLOCK, MOST_STEPS, ROUNDED_STEP, two_sided_quantile
 from ._list_intervals import THRESHOLD_SHARE, extreme_hits
 from ._methods import method_of
@@ -714,13 +714,16 @@ class ConfidenceSequence:
         )
         refuse_fractions(sample_weight)
         scores = {"y_score": y_score, "baseline_score": baseline_score}
-        refuse_misread(y_true=y_true, **scores, qid=qid, sample_weight=sample_weight)
+        columns = {"y_true": y_true, **scores, "qid": qid, "sample_weight": sample_weight}
+        refuse_misread(**columns, design=design)
         if design is not None:
             check_consistent_length(y_true, *scores.values())
             if qid is not None or sample_weight is not None:
                 raise ValueError(
                     "design is for single rows of one list: leave qid and sample_weight out."
                 )
+            if not np.size(y_score):
+                return self.update([], [])
             # A stream of its own: rows may have been drawn with such a seed.
             rng = np.random.default_rng([self.n_looks, 1])
             rows = random_rows(y_true, design, rng)
@@ -728,7 +731,6 @@ class ConfidenceSequence:
                 None if column is None else np.asarray(column)[rows]
                 for column in (array_of_labels(y_true), y_score, baseline_score)
             )
-            y_true = as_array(y_true.tolist())
         batch = self._read(y_true, y_score, qid, baseline_score, sample_weight)
         if batch is not None:
             stream = self._stream or self._new_stream(batch)
@@ -747,13 +749,12 @@ class ConfidenceSequence:
     ) -> Batch | None:
         """Check the rows of an update; None where none counts."""
         parts = []
-        for score in (y_score, baseline_score):
-            if score is not None:
-                part = self._new_accumulator()
-                # Error messages name the update.
-                part._n_updates = self.n_looks
-                part.update(y_true, score, qid=qid, sample_weight=sample_weight)
-                parts.append(part)
+        for score in (y_score,) if baseline_score is None else (y_score, baseline_score):
+            part = self._new_accumulator()
+            # Error messages name the update.
+            part._n_updates = self.n_looks
+            part.update(y_true, score, qid=qid, sample_weight=sample_weight)
+            parts.append(part)
         if parts[0].n_items == 0:
             return None
         has_baseline = len(parts) == 2

@@ -17,7 +17,14 @@ from .._lists import LabelType, ScoredLists, check_scored_lists, numbers_of_quer
 from .._partitions import aligned, any_collection, is_collection
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
-from .._validation import Coded, check_choice, check_qid, ravelled, shape_of
+from .._validation import (
+    Coded,
+    check_choice,
+    check_qid,
+    ravelled,
+    refuse_misread,
+    shape_of,
+)
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Accumulator, Measure
 from ..metrics._shared import (
@@ -436,6 +443,9 @@ def check_lists(
 ) -> list[Evidence]:
     """Evidence of each of several rankers that scored the same rows of one list."""
     measure._check_arguments(sample_weight=sample_weight)
+    of_rankers = {f"scores[{i}]": score for i, score in enumerate(scores)}
+    columns = {name: y_true} | (of_rankers if len(scores) > 1 else {"y_score": scores[0]})
+    refuse_misread(**columns, sample_weight=sample_weight, groups=groups, design=design)
     partial = None
     if design is not None:
         y_true, partial = check_partial_labels(y_true, design, name, sample_weight=sample_weight)

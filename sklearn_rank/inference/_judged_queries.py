@@ -113,11 +113,6 @@ class JudgedQueries:
         groups: Any = None,
         pos_label: Any = None,
     ) -> JudgedQueries:
-        if qid is None:
-            raise ValueError(
-                "design needs one row for each item: pass one-dimensional labels and scores, and"
-                " qid, the query id of each row."
-            )
         others = {"sample_weight": sample_weight, "weights": weights}
         filled, partial = check_partial_labels(y_true, design, qid=qid, **others)
         shape, names = np.shape(filled), list(scores)

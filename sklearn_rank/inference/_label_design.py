@@ -14,14 +14,14 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     Coded,
     are_missing,
-    as_array,
+    array_of_labels,
     check_number,
     check_qid,
     check_scores,
     check_vector,
     check_whole,
     distinct_codes,
-    ravelled,
+    refuse_misread,
     shown,
 )
 from ..metrics._shared import Evidence, PartialLabels
@@ -224,7 +224,8 @@ class LabelDesign:
             what the label stands for in each. Fit the rows of
             positive weight: ``ranker.fit(X[w > 0], y_true[w > 0], sample_weight=w[w > 0])``.
         """
-        known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
+        refuse_misread(y_true=y_true, qid=qid, design=self)
+        known = ~are_missing(array_of_labels(y_true))
         probability, batches = self._inclusion(known, qid)
         if batches is not None:
             return np.asarray(batches[1].mean(axis=0))
@@ -247,7 +248,7 @@ class LabelDesign:
         """
         before, odds, factor = np.zeros(len(known), dtype=bool), [], []
         for i, (design, y_true) in enumerate(self.batches or ()):
-            after = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
+            after = ~are_missing(array_of_labels(y_true))
             if len(after) != len(known) or (before & ~after).any():
                 raise ValueError(
                     f"batches[{i}] has other rows than the labels, or lacks a label of a batch"
@@ -387,7 +388,7 @@ Design: TypeAlias = LabelDesign | Literal["all"] | None
 
 def random_rows(y_true: Any, design: Any, rng: np.random.Generator) -> IntArray:
     """Labelled rows that are a random sample of all rows: the more likely a label, the fewer."""
-    known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
+    known = ~are_missing(array_of_labels(y_true))
     if not known.any():
         return np.empty(0, dtype=np.intp)
     _, partial = check_partial_labels(y_true, design)
@@ -399,15 +400,6 @@ def random_rows(y_true: Any, design: Any, rng: np.random.Generator) -> IntArray:
         )
     least = partial.probability.min()
     return np.flatnonzero(known & (rng.random(len(known)) < least / partial.probability))
-
-
-def array_of_labels(y_true: Any) -> AnyArray:
-    """Labels with their missing values, which masks and arrays of pandas keep beside them."""
-    if isinstance(y_true, np.ma.MaskedArray):
-        labels = y_true.data.astype(object)
-        labels[np.ma.getmaskarray(y_true)] = None
-        return labels
-    return np.asarray(y_true, dtype=None if isinstance(y_true, np.ndarray) else object)
 
 
 def _checked_probabilities(values: Any, known: BoolArray) -> FloatArray:
@@ -494,7 +486,12 @@ def check_partial_labels(
     for argument, value in others.items():
         if value is not None:
             raise ValueError(f"design is for single rows: leave {argument} out.")
-    labels = ravelled(array_of_labels(y_true), name)
+    labels = array_of_labels(y_true, name)
+    if labels.ndim != 1:
+        raise ValueError(
+            "design needs one row for each item: pass one-dimensional labels and scores, and"
+            " qid, the query id of each row."
+        )
     known = ~are_missing(labels)
     n, most_below, at_cut, at_random, batches = len(labels), None, None, False, None
     proxy: Any = None
@@ -529,8 +526,7 @@ def check_partial_labels(
         )
     if proxy is not None:
         proxy = check_proxy(proxy, n)
-    filled = np.where(known, labels, labels[int(np.argmax(known))])
-    filled = as_array(filled.tolist()) if filled.dtype == object else filled
+    filled = labels[np.where(known, np.arange(n), np.argmax(known))]
     in_part = PartialLabels(known, probability, proxy, most_below, at_cut, at_random, batches)
     return filled, in_part
 

@@ -10,12 +10,19 @@ import numpy as np
 
 from .._printed import Printed, fixed
 from .._typing import FloatArray, IntArray
-from .._validation import are_missing, check_generator, check_level, check_whole, ravelled
+from .._validation import (
+    are_missing,
+    array_of_labels,
+    check_generator,
+    check_level,
+    check_whole,
+    refuse_misread,
+)
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._evidence import check_lists, refuse_collections
-from ._label_design import LabelDesign, array_of_labels, check_proxy
+from ._label_design import LabelDesign, check_proxy
 from ._limits import two_sided_quantile
 from ._sample_size import check_length
 from ._score_path import probabilities_of_labels
@@ -213,6 +220,7 @@ def plan_labels(
     0.5776 [0.4908, 0.6621] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
     """
     refuse_collections(scores=scores, y_true=y_true, compare_with=compare_with)
+    refuse_misread(y_true=y_true, scores=scores, compare_with=compare_with, proxy=proxy)
     level, rng, measure = check_level(level), check_generator(random_state), get_measure(measure)
     rankers = [scores] if compare_with is None else [scores, compare_with]
     if (budget is None) == (width is None):
@@ -222,7 +230,7 @@ def plan_labels(
         width = check_length("width", width, (high - low) * len(rankers), "the interval")
     known = np.zeros(len(scores), dtype=bool)
     if y_true is not None:
-        known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
+        known = ~are_missing(array_of_labels(y_true))
     if known.any():
         design = LabelDesign(np.where(known, 1.0, 0.5), proxy=proxy)
         evidences = check_lists(measure, y_true, rankers, design=design, pos_label=pos_label)

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._partitions import any_collection
 from .._validation import (
+    array_of_labels,
     check_flag,
     check_generator,
     check_level,
@@ -26,7 +27,7 @@ from ._evidence import (
     refuse_collections,
 )
 from ._judged_queries import JudgedQueries
-from ._label_design import Design, array_of_labels
+from ._label_design import Design
 from ._methods import interval_of, method_of, of_range
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval

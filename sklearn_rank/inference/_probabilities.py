@@ -314,7 +314,7 @@ def calibration_at_top(
     500     0.1983    0.1180  [0.0919, 0.1492]  +0.0803
     """
     level = check_level(level)
-    data = check_probabilities(y_true, y_prob, pos_label)
+    data = check_probabilities(y_true, y_prob, pos_label, groups=groups)
     refuse_one_class(data)
     dependent = check_groups(groups, len(data.score))
     n = len(data.score)
@@ -598,7 +598,7 @@ def net_benefit_curve(
                 " probabilities: pass a list of them."
             )
         thresholds = np.unique([check_threshold(x, "thresholds") for x in values.tolist()])
-    data = check_probabilities(y_true, y_prob, pos_label)
+    data = check_probabilities(y_true, y_prob, pos_label, groups=groups)
     refuse_one_class(data)
     dependent = check_groups(groups, len(data.score))
     positive = data.positive

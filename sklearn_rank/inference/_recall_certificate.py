@@ -24,10 +24,16 @@ from scipy.special import betaincinv
 
 from .._printed import ROUNDING, Printed, fixed
 from .._typing import FloatArray
-from .._validation import are_missing, check_level, check_share, ravelled
+from .._validation import (
+    are_missing,
+    array_of_labels,
+    check_level,
+    check_share,
+    refuse_misread,
+)
 from ..metrics import get_measure
 from ._evidence import check_one_list, refuse_collections
-from ._label_design import Design, LabelDesign, array_of_labels
+from ._label_design import Design, LabelDesign
 from ._limits import log_binomial
 
 # Positives in the sample from which on only the labels of all rows certify anything.
@@ -196,13 +202,15 @@ def recall_certificate(
     800 labels of a sample of 2,700 rows
     """
     refuse_collections(y_true=y_true)
+    refuse_misread(y_true=y_true, design=design)
+    y_true = array_of_labels(y_true)
     recall = check_share("recall", recall)
     level = check_level(level)
     if design is None:
         raise TypeError("design=None must be a LabelDesign, or 'all' if no rows were reviewed.")
     if isinstance(design, LabelDesign) and design.review_top is not None and design.audit is None:
         # Rows below a review are labelled in random order.
-        n_known = int((~are_missing(ravelled(array_of_labels(y_true), "y_true"))).sum())
+        n_known = int((~are_missing(y_true)).sum())
         design = replace(design, audit=max(n_known - design.review_top, 0))
     scores = np.zeros(len(y_true))
     evidence = check_one_list(

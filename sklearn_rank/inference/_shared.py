@@ -13,7 +13,6 @@ from ._evidence import (
 )
 from ._label_design import (
     Design,
-    array_of_labels,
     check_fitted_proxy,
     check_labels_in_part,
     check_partial_labels,

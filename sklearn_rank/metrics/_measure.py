@@ -37,6 +37,7 @@ from .._validation import (
     is_number,
     is_whole,
     ravelled,
+    refuse_misread,
     shape_of,
 )
 from .._warn import warn
@@ -625,6 +626,7 @@ class Measure(_Frozen, ABC):
         relevant = {"n_relevant": n_relevant, "ideal": ideal}
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}
         self._check_arguments(**weights, **relevant)
+        refuse_misread(y_true=y_true, n_relevant=n_relevant)
         lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **weights)
         # A measure of a user may have a meaning for one item.
         if (

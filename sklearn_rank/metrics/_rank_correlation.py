@@ -17,7 +17,7 @@ from .._order import (
     tied_blocks,
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_qid, check_scores
+from .._validation import check_qid, check_scores, refuse_misread
 from ._conventions import PositionalForm, linear_discounts
 from ._evidence import Evidence
 from ._influence import ClassInfluence
@@ -443,6 +443,7 @@ def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
     >>> rank_positions([0.1, 0.9, 0.5, 0.5], qid=["a", "b", "a", "b"])
     array([2., 1., 1., 2.])
     """
+    refuse_misread(y_score=y_score, qid=qid)
     score = check_scores(y_score)
     if qid is None:
         return middle_positions(score, None, np.array([0, len(score)]))

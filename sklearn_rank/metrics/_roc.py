@@ -14,7 +14,14 @@ import numpy as np
 from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import MASS_SLACK, counted_blocks
 from .._typing import FloatArray
-from .._validation import check_flag, check_number, check_scores, check_share, ravelled
+from .._validation import (
+    check_flag,
+    check_number,
+    check_scores,
+    check_share,
+    ravelled,
+    refuse_misread,
+)
 from ._conventions import ROUNDING, NamedNumber, limits, number, rules_of, share
 from ._influence import ClassInfluence, by_row, partial_auc_influence_of, rate_influence
 from ._measure import (
@@ -614,8 +621,9 @@ def kolmogorov_smirnov_score(
 
 
 def check_probabilities(
-    y_true: Any, y_prob: Any, pos_label: Any, *, sample_weight: Any = None
+    y_true: Any, y_prob: Any, pos_label: Any, *, sample_weight: Any = None, groups: Any = None
 ) -> ScoredLists:
+    refuse_misread(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups)
     y_true, y_prob = ravelled(y_true, "y_true"), ravelled(y_prob, "y_prob")
     if np.ndim(y_prob) == 2:
         raise ValueError(

@@ -29,11 +29,13 @@ from .._sklearn_compat import (
 from .._typing import AnyArray, FloatArray
 from .._validation import (
     are_usual_labels,
+    array_of_labels,
     check_flag,
     class_among,
     distinct_codes,
     is_number,
     ravelled,
+    refuse_marks,
     refuse_misread,
     refuse_missing_labels,
     shape_of,
@@ -354,7 +356,7 @@ def counted_labels(y_true: AnyArray, sample_weight: Any) -> AnyArray:
 
 def labels_of_chunk(columns: dict[str, Any]) -> AnyArray:
     """Different labels of the rows that count."""
-    labels = np.asarray(ravelled(columns["y_true"], "y_true"))
+    labels = array_of_labels(columns["y_true"])
     return distinct_labels([counted_labels(labels, columns.get("sample_weight"))])
 
 
@@ -554,9 +556,8 @@ class RankingScorer(BaseScorer):
         takes_ids = has_queries and metadata_for(
             scored_by(estimator), method, qid=arguments["qid"]
         )
-        y_true = ravelled(y_true, "y_true")
         refuse_missing_labels(y_true, "y", arguments.get("sample_weight"))
-        y_true = np.asarray(y_true)
+        y_true = array_of_labels(y_true)
         counted = counted_labels(y_true, arguments.get("sample_weight"))
         pos_label = arguments.pop("pos_label", None)
         positive = self._check_positive(estimator, pos_label, counted, has_queries)
@@ -674,6 +675,7 @@ class RankingScorer(BaseScorer):
             raise ScorerSetupError(message) from None
         graded = self.measure.kind == "graded" or self.measure.rel is not None
         if positive is None and not graded and not are_usual_labels(labels):
+            refuse_marks(labels, "y_true")
             raise ScorerSetupError(
                 f"The positive class is unknown: {self.measure.name} needs two classes, but y has"
                 " labels other than 0 and 1 or -1 and 1: pass pos_label= to the scorer."

@@ -40,7 +40,6 @@ from ..inference._shared import (
     Design,
     JointEstimate,
     Question,
-    array_of_labels,
     check_fitted_proxy,
     check_groups,
     check_labels_in_part,
@@ -102,7 +101,7 @@ def fit_parts(
 
 
 def _read_ids(
-    measure: Measure, n: int, groups: Any, qid: Any, params: Any
+    measure: Measure, X: Any, y: Any, design: Design, groups: Any, qid: Any, params: Any
 ) -> tuple[dict[str, Any], AnyArray | None, AnyArray | None]:
     """Return arguments of ``fit``, query ids (None for one list) and ids of groups."""
     if params is not None and not isinstance(params, dict):
@@ -119,9 +118,10 @@ def _read_ids(
         ids[name] = within if value is None else value
     if ids["qid"] is None:
         refuse_one_list(measure)
+    refuse_misread(**params | {"X": X, "y": y, "design": design}, **ids)
     for name, value in ids.items():
         if value is not None:
-            ids[name] = np.asarray(check_qid(ravelled(value, name), n, name=name))
+            ids[name] = np.asarray(check_qid(ravelled(value, name), num_samples(X), name=name))
     return params, *ids.values()
 
 
@@ -168,14 +168,13 @@ def samples_of(
     design: Design,
     *ids_of_fit: Any,
 ) -> list[Sample]:
-    params, qid, groups = _read_ids(measure, num_samples(X), *ids_of_fit)
-    refuse_misread(**params | {"X": X, "y": y, "qid": qid, "groups": groups})
+    params, qid, groups = _read_ids(measure, X, y, design, *ids_of_fit)
     value = params.pop("value", None) if measure.of_amounts else None
     if y is None:
         raise ValueError("This requires y to be passed, but the target y is None.")
     partial = None
     if design is not None:
-        y, partial = check_partial_labels(array_of_labels(y), design, "y", qid=qid)
+        y, partial = check_partial_labels(y, design, "y", qid=qid)
         check_fitted_proxy(y, partial)
         if partial.unreachable.any():
             raise ValueError(

@@ -28,6 +28,7 @@ from .._validation import (
     check_share,
     check_whole,
     is_whole,
+    refuse_misread,
 )
 from .._warn import warn
 from ..bounds._shared import (
@@ -494,6 +495,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         return self
 
     def _fit(self, X: Any, y: Any, value: Any, params: dict[str, Any]) -> None:
+        refuse_misread(X=X, y=y, value=value)
         goals = self._goals(of_rows=value is not None)
         # What predict goes by, whatever the parameters are set to afterwards.
         self._stored = goals, self.capacity, self.level, self.random_state

@@ -33,6 +33,7 @@ from .._validation import (
     check_positions,
     check_vector,
     hint_of_adaboost,
+    labels_of_fit,
     refuse_marks,
     refuse_misread,
     refuse_missing_labels,
@@ -906,10 +907,10 @@ class GroupRankerAdapter(QueryRanker):
         X = self._checked(X, self.estimator, y, reset=reset)
         check_consistent_length(X, y)
         refuse_missing_labels(y)
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(labels_of_fit(y), warn=True)
         refuse_marks(y, "y")
         assert_all_finite(y, input_name="y")
-        return X, y.astype(np.float64) if y.dtype.kind == "O" else y
+        return X, y
 
     def _checked_rows(self, X: Any) -> Any:
         return self._checked(X, self.estimator_)

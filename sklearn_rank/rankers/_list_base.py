@@ -24,7 +24,14 @@ from .._lists import (
 from .._partitions import any_collection
 from .._sklearn_compat import StrOptions
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled, refuse_marks, refuse_missing_labels, shape_of
+from .._validation import (
+    labels_of_fit,
+    ravelled,
+    refuse_marks,
+    refuse_missing_labels,
+    refuse_words,
+    shape_of,
+)
 from .._warn import warn
 from ..exceptions import (
     CalibrationWarning,
@@ -109,23 +116,11 @@ def in_lists(X: Any, lists: Lists) -> Any:
 
 def checked_labels(y: Any) -> AnyArray:
     refuse_missing_labels(y)
-    y = column_or_1d(
-        check_array(y, dtype=None, ensure_2d=False, ensure_min_samples=0, input_name="y"),
-        warn=True,
-    )
-    if y.dtype.kind == "O" and not any(isinstance(label, str) for label in y):
-        y = y.astype(np.float64)
+    options = {"dtype": None, "ensure_2d": False, "ensure_min_samples": 0, "input_name": "y"}
+    y = column_or_1d(check_array(labels_of_fit(y), **options), warn=True)
     refuse_words(y)
     refuse_marks(y, "y")
     return y
-
-
-def refuse_words(y: AnyArray) -> None:
-    if y.dtype.kind not in "biuf":
-        raise ValueError(
-            f"y must be numeric relevance, got dtype {y.dtype}: pass grades, such as (y == "
-            "'yes').astype(int) for two classes."
-        )
 
 
 def remembered_lists(y: AnyArray, labels: LabelType, *, qid: Any, **weights: Any) -> Lists:

@@ -49,6 +49,7 @@ from .._validation import (
     are_usual_labels,
     check_qid,
     class_among,
+    labels_of_fit,
     ravelled,
     refuse_marks,
     refuse_misread,
@@ -443,7 +444,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         refuse_misread(X=X, y=y, sample_weight=sample_weight, groups=groups)
         X = check_columns(self, X, y, reset=True)
         X, _ = indexable(X, y)
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(labels_of_fit(y), warn=True)
         assert_all_finite(y, input_name="y")
         weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
         rows = self._two_classes(y, weight, inner)

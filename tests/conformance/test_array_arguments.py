@@ -5,6 +5,7 @@ import re
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from lightgbm import LGBMRanker
 from sklearn.linear_model import LogisticRegression
@@ -422,6 +423,27 @@ def test_wrong_arrays_are_refused(name):
                     taken.append((argument, kind))
             else:
                 taken.append((argument, kind))
+    assert taken == []
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_columns_of_pandas_in_another_order_are_refused(name):
+    function, arguments = CALLS[name]
+    columns = {
+        argument: (pd.DataFrame if np.ndim(values) == 2 else pd.Series)(values)
+        for argument, values in arguments.items()
+        if argument in ARRAYS and argument not in OF_OTHER_ROWS and len(values) == N
+    }
+    taken = []
+    for argument, column in columns.items() if len(columns) > 1 else ():
+        other = column.sample(frac=1, random_state=0)
+        try:
+            function(**arguments | columns | {argument: other})
+        except ValueError as error:
+            if "another order" in str(error):
+                continue
+        taken.append(argument)
     assert taken == []
 
 
