@@ -409,10 +409,8 @@ def _triples(source: Any, name: str) -> Iterator[_Row]:
 def _column_names(source: Any) -> list[str] | None:
     """Names of the columns of a frame, or of a mapping of columns."""
     if isinstance(source, Mapping):
-        has_columns = any(map(source.__contains__, QUERIES)) and any(
-            map(source.__contains__, DOCUMENTS)
-        )
-        return list(source) if has_columns else None
+        of_entries = any(isinstance(x, Mapping) for x in source.values())
+        return None if of_entries or not set(source) & set(DOCUMENTS) else list(source)
     names = getattr(source, "column_names", getattr(source, "columns", None))
     return None if names is None else list(names)
 
@@ -422,8 +420,15 @@ def _of_columns(frame: Any, columns: list[str], names: tuple[str, ...]) -> Itera
     for some in (QUERIES, DOCUMENTS, names):
         name = next((name for name in some if name in columns), None)
         if name is None:
-            raise ValueError(f"The frame has no column {' or '.join(map(repr, some))}: rename it.")
+            raise ValueError(
+                f"The frame has no column {' or '.join(map(repr, some))}: rename the one that is"
+                " meant; scores of ranks are frame['score'] = -frame['rank']."
+            )
         chosen.append(_values(frame[name]))
+    if len(set(map(len, chosen))) > 1:
+        raise ValueError(
+            "The columns have different lengths: pass one entry of each for each row."
+        )
     rank = _values(frame["rank"]) if "rank" in columns else [None] * len(chosen[0])
     for number, row in enumerate(zip(*chosen, rank, strict=True)):
         yield f"Row {number}", *row

@@ -286,6 +286,9 @@ def test_ids_are_text_or_whole_numbers():
     for wrong in (None, 3, b"q 0 a 1", [("q", 0, "a", 1)], ["q 0 a 1"]):
         with pytest.raises(TypeError, match=r"\(query, document, relevance\)"):
             load_qrels(wrong)
+    assert load_qrels({"query": {"a": 1}, "docno": {"b": 0}}).qid.tolist() == ["query", "docno"]
+    with pytest.raises(ValueError, match="columns have different lengths"):
+        load_qrels({"qid": ["q"], "docno": ["a", "b"], "relevance": [1, 2]})
     with pytest.raises(ValueError, match="no column 'docno' or 'doc_id'"):
         load_qrels(pd.DataFrame({"qid": ["q"], "relevance": [1]}))
 
