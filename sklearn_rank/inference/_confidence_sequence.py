@@ -575,7 +575,8 @@ class ConfidenceSequence:
     and the order of queries have no effect; the split into updates matters for the AUC. Queries,
     or items of one list, must be independent given the past. If those of one group (user, session)
     depend on each other, pass the group as ``qid``: the target is then the mean over groups of the
-    measure in each.
+    measure in each. If labels of positives are known earlier than those of negatives, pass the
+    rows of a period once all their labels are known: those with labels so far are no sample of it.
 
     An update takes O(n) time for queries and alerts, and O(1000 k + n log n) for the AUC of k
     pairs. For other measures it takes the time of all rows so far. Memory holds the values and ids
