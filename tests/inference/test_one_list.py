@@ -22,6 +22,10 @@ from tests.naming import shown
 from tests.oracles import one_list as oracle
 
 
+# The labels of profits are amounts, of which 0 and 1 are warned of.
+pytestmark = pytest.mark.filterwarnings("ignore:profit.* is of amounts")
+
+
 def has_interval(name):
     try:
         return not next(iter(methods_of(get_measure(name)).values())).explicit
