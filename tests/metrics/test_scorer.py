@@ -46,7 +46,6 @@ def named():
     return list(cases.values())
 
 
-@pytest.mark.filterwarnings("ignore:profit@.* is of amounts")
 @pytest.mark.parametrize("case", named(), ids=str)
 def test_names_give_the_measure(case, data):
     X, y = data

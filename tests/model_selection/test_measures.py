@@ -175,7 +175,7 @@ def test_the_limit_of_a_loss_is_that_of_its_interval():
 
 def test_measures_without_limits_are_refused():
     graded = make_measure(gain_of_first, kind="graded", per_query=False)
-    with pytest.raises(ValueError, match="has no limits for one list"):
+    with pytest.raises(ValueError, match="so folds of one list give no limits: pass"):
         make_bound_scorer(graded)
     with pytest.raises(TypeError, match="pass make_measure"):
         make_bound_scorer(gain_of_first)
