@@ -460,12 +460,15 @@ def compare(
     if isinstance(scores, np.ndarray) and scores.ndim == 2:
         scores = dict(enumerate(scores.T))
     scores = named_scores(scores, name="scores")
+    rows = {"y_true": y_true, "qid": qid, "groups": groups, "sample_weight": sample_weight}
+    if paired:
+        named = {f"scores[{name!r}]": x for name, x in scores.items()}
+        refuse_misread(**rows, **named, design=design)
     if value is not None:
-        y_true = labelled_amounts(measure, y_true, value, design)
+        rows["y_true"] = y_true = labelled_amounts(measure, y_true, value, design)
     question = Question.of(measure, tuple(scores), baseline, alternative, margin, level)
     for name, labels in ({"y_true": y_true} if paired else y_true).items():
         _refuse_labels(measure, labels, name if paired else f"y_true[{name!r}]")
-    rows = {"y_true": y_true, "qid": qid, "groups": groups, "sample_weight": sample_weight}
     for name, column in rows.items():
         if column is not None and isinstance(column, Mapping) == paired:
             raise TypeError(
@@ -475,9 +478,6 @@ def compare(
                 else f"{name} is not a mapping, but y_true is one, of the labels of each ranker:"
                 " pass a mapping with the names of scores."
             )
-    if paired:
-        named = {f"scores[{name!r}]": x for name, x in scores.items()}
-        refuse_misread(**rows, **named, design=design)
     rows["weights"] = weights
     if conditional is not None:
         check_flag("conditional", conditional)
