@@ -18,6 +18,8 @@ from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
 from sklearn.utils.validation import _num_samples as num_samples
 from sklearn.utils.validation import check_array, check_non_negative
 
+from ._validation import check_numbers
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ModuleNotFoundError:  # before scikit-learn 1.9
@@ -77,7 +79,7 @@ def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weigh
         return np.ones(n)
     if isinstance(sample_weight, Number):
         sample_weight = np.full(n, sample_weight)
-    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
+    weight = check_array(check_numbers(name, sample_weight), ensure_2d=False, input_name=name)
     if weight.shape != (n,):
         raise ValueError(
             f"{name}.shape == {weight.shape}, expected {(n,)}: pass one weight for each row."

@@ -293,7 +293,7 @@ def check_rows(
     columns = {name: labels, "y_score": y_score, "qid": qid, "sample_weight": sample_weight}
     refuse_misread(**columns, query_weight=query_weight)
     coded = coded_column(labels)
-    array = _array(labels, name, (1, 2)) if coded is None else coded.codes
+    array = check_column(name, labels, (1, 2)) if coded is None else coded.codes
     shape = array.shape
     values: AnyArray | Coded = array.ravel() if coded is None else coded
     score = None if y_score is None else _match_scores(y_score, shape, name, values)
@@ -364,6 +364,7 @@ def refuse_misread(**columns: Any) -> None:
             first, first_index = name, index
         elif (
             len(index) == len(first_index)
+            and index.nlevels == first_index.nlevels
             and not index.equals(first_index)
             and index.is_unique
             and first_index.is_unique
@@ -384,7 +385,7 @@ def _match_scores(
     y_score: Any, shape: tuple[int, ...], name: str, labels: AnyArray | Coded | None = None
 ) -> AnyArray:
     """Scores of the same shape as the labels, in one dimension."""
-    score = _array(y_score, "y_score", (1, 2))
+    score = check_column("y_score", y_score, (1, 2))
     if score.ndim == 2 and len(shape) == 1 and labels is not None:
         label = np.asarray(labels)[0]
         if isinstance(label, str) and ">" in label:
@@ -466,7 +467,7 @@ def check_scores(y_score: Any, *, name: str = "y_score") -> FloatArray:
 
 def check_samples(**samples: Any) -> list[FloatArray]:
     """Check scores that come without labels, which stand in one ranking."""
-    arrays = in_coarsest_type(*(_array(x, name, (1,)) for name, x in samples.items()))
+    arrays = in_coarsest_type(*(check_column(name, x, (1,)) for name, x in samples.items()))
     scores = [_as_float(x, name) for x, name in zip(arrays, samples, strict=True)]
     for name, score in zip(samples, scores, strict=True):
         _refuse_nan(score, lambda row: f"row {row}", name)
@@ -490,7 +491,7 @@ def check_vector(
     name: str, values: Any, n: int | None = None, *, lowest: float = -np.inf
 ) -> FloatArray:
     """Check finite numbers, one for each of some items, as float64."""
-    array = _as_float(_array(values, name, (1,)), name)
+    array = check_numbers(name, values)
     if n is not None and len(array) != n:
         raise ValueError(f"{name} has {len(array)} entries, but must have {n}.")
     item = _first_outside(array, lowest)
@@ -521,7 +522,7 @@ def check_positions(position: Any, n: int, *, name: str = "position") -> IntArra
 
 
 def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) -> FloatArray:
-    array = _array(propensity, "propensity", (0, 1))
+    array = check_column("propensity", propensity, (0, 1))
     if array.shape != (n,):
         what = "is a single number" if array.ndim == 0 else f"has {len(array)} entries"
         raise ValueError(
@@ -551,7 +552,7 @@ def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) ->
 
 def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
     coded = coded_column(qid)
-    ids = _array(qid, name, (0, 1)) if coded is None else coded.codes
+    ids = check_column(name, qid, (0, 1)) if coded is None else coded.codes
     if ids.ndim == 0:
         if isinstance(qid, str | bytes):
             raise ValueError(
@@ -823,6 +824,8 @@ def labels_of_fit(y: Any) -> Any:
         array = as_array(y)
     except ValueError:
         raise ValueError("y has rows of different lengths: pass one label per row.") from None
+    if array.dtype.kind == "V":
+        raise ValueError(f"y has dtype {array.dtype}: pass numbers or strings.")
     plain = plain_numbers(array)
     return y if plain is array else plain
 
@@ -897,10 +900,16 @@ def array_of_labels(labels: Any, name: str = "y_true") -> AnyArray:
         masked = np.ma.getmaskarray(labels)
         labels = labels.data.astype(object)
         labels[masked] = None
-    return plain_numbers(_array(labels, name, (1, 2)))
+    return plain_numbers(check_column(name, labels, (1, 2)))
 
 
-def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
+def check_numbers(name: str, values: Any) -> FloatArray:
+    """Check that there is one number for each row, which may be missing or infinite."""
+    return _as_float(check_column(name, values), name)
+
+
+def check_column(name: str, values: Any, dimensions: tuple[int, ...] = (1,)) -> AnyArray:
+    """Make an array of a column, or of several, of any type."""
     if type(values) is not np.ndarray:
         refuse_collection(values, name)
         refuse_mask(values, name)
@@ -1003,7 +1012,7 @@ def _refuse_nan(score: AnyArray, where: Any, name: str = "y_score") -> None:
 
 def check_item_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> FloatArray:
     """Check weights of items: finite, at least 0 and not all 0."""
-    array = _array(sample_weight, "sample_weight", (1, 2))
+    array = check_column("sample_weight", sample_weight, (1, 2))
     if array.shape != shape:
         if len(shape) == 1 and array.ndim == 1:
             raise ValueError(
@@ -1021,7 +1030,7 @@ def check_item_weights(sample_weight: Any, shape: tuple[int, ...], name: str) ->
 
 
 def _check_query_weights(query_weight: Any, shape: tuple[int, ...]) -> FloatArray:
-    array = _array(query_weight, "query_weight", (1,))
+    array = check_column("query_weight", query_weight, (1,))
     if len(array) != shape[0]:
         if len(shape) == 2:
             raise ValueError(

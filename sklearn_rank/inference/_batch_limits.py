@@ -26,6 +26,7 @@ from .._sklearn_compat import check_sample_weight
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
     array_of_labels,
+    check_column,
     check_generator,
     check_level,
     check_number,
@@ -266,9 +267,9 @@ def batch_limits(
     rows: Any = slice(None)
     all_rows = y_score
     if design is not None:
-        rows = random_rows(y_true, design, rng)
-        y_true, y_score = array_of_labels(y_true), np.asarray(y_score)
+        y_true, y_score = array_of_labels(y_true), check_column("y_score", y_score)
         check_consistent_length(y_true, y_score)
+        rows = random_rows(y_true, design, rng)
         y_true, y_score = y_true[rows], y_score[rows]
     data = check_one_list(get_measure("precision@1"), y_true, y_score, pos_label=pos_label).data
     labels = data.labels

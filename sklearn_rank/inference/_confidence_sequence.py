@@ -22,11 +22,13 @@ from .._typing import AnyArray, FloatArray
 from .._validation import (
     array_of_labels,
     check_choice,
+    check_column,
     check_flag,
     check_level,
     check_number,
     in_coarsest_type,
     refuse_misread,
+    take,
 )
 from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
@@ -718,20 +720,20 @@ class ConfidenceSequence:
         columns = {"y_true": y_true, **scores, "qid": qid, "sample_weight": sample_weight}
         refuse_misread(**columns, design=design)
         if design is not None:
-            check_consistent_length(y_true, *scores.values())
             if qid is not None or sample_weight is not None:
                 raise ValueError(
                     "design is for single rows of one list: leave qid and sample_weight out."
                 )
             if not np.size(y_score):
-                return self.update([], [])
+                return self.update(y_true, y_score)
+            scores = {n: None if x is None else check_column(n, x) for n, x in scores.items()}
+            y_true = array_of_labels(y_true)
+            check_consistent_length(y_true, *scores.values())
             # A stream of its own: rows may have been drawn with such a seed.
             rng = np.random.default_rng([self.n_looks, 1])
             rows = random_rows(y_true, design, rng)
-            y_true, y_score, baseline_score = (
-                None if column is None else np.asarray(column)[rows]
-                for column in (array_of_labels(y_true), y_score, baseline_score)
-            )
+            y_true = y_true[rows]
+            y_score, baseline_score = (take(score, rows) for score in scores.values())
         batch = self._read(y_true, y_score, qid, baseline_score, sample_weight)
         if batch is not None:
             stream = self._stream or self._new_stream(batch)

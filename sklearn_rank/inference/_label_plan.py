@@ -13,6 +13,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import (
     are_missing,
     array_of_labels,
+    check_column,
     check_generator,
     check_level,
     check_whole,
@@ -228,7 +229,7 @@ def plan_labels(
     if width is not None:
         low, high = measure.counted_range
         width = check_length("width", width, (high - low) * len(rankers), "the interval")
-    known = np.zeros(len(scores), dtype=bool)
+    known = np.zeros(len(check_column("scores", scores)), dtype=bool)
     if y_true is not None:
         known = ~are_missing(array_of_labels(y_true))
     if known.any():

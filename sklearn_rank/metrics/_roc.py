@@ -15,11 +15,13 @@ from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import MASS_SLACK, counted_blocks
 from .._typing import FloatArray
 from .._validation import (
+    array_of_labels,
+    check_column,
     check_flag,
     check_number,
     check_scores,
     check_share,
-    ravelled,
+    refuse_mask,
     refuse_misread,
 )
 from ._conventions import ROUNDING, NamedNumber, limits, number, rules_of, share
@@ -624,8 +626,9 @@ def check_probabilities(
     y_true: Any, y_prob: Any, pos_label: Any, *, sample_weight: Any = None, groups: Any = None
 ) -> ScoredLists:
     refuse_misread(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups)
-    y_true, y_prob = ravelled(y_true, "y_true"), ravelled(y_prob, "y_prob")
-    if np.ndim(y_prob) == 2:
+    refuse_mask(y_true, "y_true")
+    y_true, y_prob = array_of_labels(y_true), check_column("y_prob", y_prob, (1, 2))
+    if y_prob.ndim == 2:
         raise ValueError(
             f"y_prob has {np.shape(y_prob)[1]} columns, but must have one probability per row:"
             " pass that of the positive class, predict_proba(X)[:, 1]."
