@@ -18,8 +18,6 @@ from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
 from sklearn.utils.validation import _num_samples as num_samples
 from sklearn.utils.validation import check_array, check_non_negative
 
-from ._validation import check_numbers
-
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ModuleNotFoundError:  # before scikit-learn 1.9
@@ -70,24 +68,6 @@ class Interval(_Interval):
         except OverflowError:
             return False
         return bool(super().is_satisfied_by(val))
-
-
-def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weight") -> Any:
-    """As scikit-learn's private function, which knows weights of no other name."""
-    n = num_samples(X)
-    if sample_weight is None:
-        return np.ones(n)
-    if isinstance(sample_weight, Number):
-        sample_weight = np.full(n, sample_weight)
-    weight = check_array(check_numbers(name, sample_weight), ensure_2d=False, input_name=name)
-    if weight.shape != (n,):
-        raise ValueError(
-            f"{name}.shape == {weight.shape}, expected {(n,)}: pass one weight for each row."
-        )
-    check_non_negative(weight, f"`{name}`")
-    if not weight.any():
-        raise ValueError(f"{name} must contain at least one non-zero number.")
-    return weight
 
 
 class BlockProgress:

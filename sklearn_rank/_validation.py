@@ -20,6 +20,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import validation
 
 from ._partitions import refuse_collection
+from ._sklearn_compat import num_samples
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._warn import warn
 
@@ -891,7 +892,10 @@ def as_array(values: Any) -> AnyArray:
 
 
 def shape_of(values: Any) -> tuple[int, ...]:
-    return np.shape(as_array(values) if isinstance(values, list | tuple) else values)
+    try:
+        return np.shape(as_array(values) if isinstance(values, list | tuple) else values)
+    except ValueError:
+        raise ValueError("Rows are of different lengths: pass one value per row.") from None
 
 
 def array_of_labels(labels: Any, name: str = "y_true") -> AnyArray:
@@ -906,6 +910,26 @@ def array_of_labels(labels: Any, name: str = "y_true") -> AnyArray:
 def check_numbers(name: str, values: Any) -> FloatArray:
     """Check that there is one number for each row, which may be missing or infinite."""
     return _as_float(check_column(name, values), name)
+
+
+def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weight") -> Any:
+    """As scikit-learn's private function, which knows weights of no other name."""
+    n = num_samples(X)
+    if sample_weight is None:
+        return np.ones(n)
+    if is_number(sample_weight):
+        sample_weight = np.full(n, sample_weight)
+    weight = validation.check_array(
+        check_numbers(name, sample_weight), ensure_2d=False, input_name=name
+    )
+    if weight.shape != (n,):
+        raise ValueError(
+            f"{name}.shape == {weight.shape}, expected {(n,)}: pass one weight for each row."
+        )
+    validation.check_non_negative(weight, f"`{name}`")
+    if not weight.any():
+        raise ValueError(f"{name} must contain at least one non-zero number.")
+    return weight
 
 
 def check_column(name: str, values: Any, dimensions: tuple[int, ...] = (1,)) -> AnyArray:

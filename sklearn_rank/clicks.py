@@ -14,13 +14,14 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ._lists import numbers_of_queries
 from ._printed import Printed, Table
-from ._sklearn_compat import check_sample_weight, rows_at
+from ._sklearn_compat import rows_at
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import (
     check_number,
     check_position,
     check_positions,
     check_qid,
+    check_sample_weight,
     check_vector,
     check_whole,
     ravelled,

@@ -12,9 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from ._label_orders import TargetType, read_label_orders
 from ._lists import LONGEST_SINGLE_LIST, group_rows
 from ._order import tied_blocks
-from ._sklearn_compat import StrOptions, check_sample_weight, fit_context
+from ._sklearn_compat import StrOptions, fit_context
 from ._typing import AnyArray, FloatArray, IntArray
-from ._validation import check_flag, check_qid, ravelled, refuse_misread, validate_data
+from ._validation import (
+    check_flag,
+    check_qid,
+    check_sample_weight,
+    ravelled,
+    refuse_misread,
+    validate_data,
+)
 from ._warn import warn
 from .exceptions import SingleListWarning
 

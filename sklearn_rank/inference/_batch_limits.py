@@ -22,7 +22,6 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from .._printed import Printed, Table, text_table
-from .._sklearn_compat import check_sample_weight
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
     array_of_labels,
@@ -30,6 +29,7 @@ from .._validation import (
     check_generator,
     check_level,
     check_number,
+    check_sample_weight,
     check_samples,
     check_whole,
     refuse_misread,

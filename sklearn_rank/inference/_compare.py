@@ -463,7 +463,7 @@ def compare(
     rows = {"y_true": y_true, "qid": qid, "groups": groups, "sample_weight": sample_weight}
     if paired:
         named = {f"scores[{name!r}]": x for name, x in scores.items()}
-        refuse_misread(**rows, **named, design=design)
+        refuse_misread(**rows, **named, value=value, design=design)
     if value is not None:
         rows["y_true"] = y_true = labelled_amounts(measure, y_true, value, design)
     question = Question.of(measure, tuple(scores), baseline, alternative, margin, level)
@@ -633,7 +633,7 @@ def _separate_rows(
         groups = check_joined_groups([part["groups"] for part in parts.values()], sizes)
         for part, n, end in zip(parts.values(), sizes, np.cumsum(sizes), strict=True):
             part["groups"] = groups.only(slice(end - n, end))
-    if "qid" not in columns and dimensions(next(iter(parts.values()))["y_true"]) != 2:
+    if all(_is_one_list({"qid": None} | part) for part in parts.values()):
         _refuse_weights(rows["sample_weight"], "separate samples of one list each")
         lists = []
         for ranker, part in parts.items():

@@ -23,7 +23,6 @@ from .._sklearn_compat import (
     BaseScorer,
     any_response,
     cached_call,
-    check_sample_weight,
     rows_at,
 )
 from .._typing import AnyArray, FloatArray
@@ -31,6 +30,7 @@ from .._validation import (
     are_usual_labels,
     array_of_labels,
     check_flag,
+    check_sample_weight,
     class_among,
     distinct_codes,
     is_number,

@@ -21,7 +21,6 @@ from .._order import top_mass
 from .._sklearn_compat import (
     BaseScorer,
     StrOptions,
-    check_sample_weight,
     fit_context,
     rows_at,
     with_callbacks,
@@ -38,7 +37,7 @@ from .._solvers import (
     solve_candidates,
 )
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_choice, check_number, check_share, ravelled
+from .._validation import check_choice, check_number, check_sample_weight, check_share, ravelled
 from .._warn import warn
 from ..bounds import Bound, accuracy_at_top_margin_bound
 from ..exceptions import QuantileDistanceWarning

@@ -17,7 +17,6 @@ from sklearn.utils import check_array
 from .._lists import Lists
 from .._optional import import_dask
 from .._partitions import Partitions, aligned, in_chunk, is_collection, tree_reduce
-from .._sklearn_compat import check_sample_weight
 from .._solvers import (
     ChunkedDesign,
     ChunkOfRows,
@@ -26,7 +25,7 @@ from .._solvers import (
     view_design,
 )
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import missing_label, ravelled
+from .._validation import check_sample_weight, missing_label, ravelled
 from ._base import forget
 
 

@@ -16,7 +16,6 @@ from .._lists import Lists
 from .._sklearn_compat import (
     CallbackSupportMixin,
     StrOptions,
-    check_sample_weight,
     fit_context,
     rows_at,
     with_callbacks,
@@ -31,7 +30,7 @@ from .._solvers import (
     solve_linear,
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import ravelled
+from .._validation import check_sample_weight, ravelled
 from .._warn import warn
 from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import CalibrationWarning, UnlinkedLabelWarning

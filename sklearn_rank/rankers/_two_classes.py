@@ -26,7 +26,6 @@ from .._partitions import is_collection
 from .._sklearn_compat import (
     CallbackSupportMixin,
     StrOptions,
-    check_sample_weight,
     fit_context,
     is_search,
     rows_at,
@@ -48,6 +47,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     are_usual_labels,
     check_qid,
+    check_sample_weight,
     class_among,
     labels_of_fit,
     ravelled,
