@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank import AccuracyAtTopRanker, AccuracyAtTopRankerCV
-from sklearn_rank._sklearn_compat import check_sample_weight
+from sklearn_rank._validation import check_sample_weight
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 brings callbacks")
 FitCallback, ProgressBar = callback.FitCallback, callback.ProgressBar
