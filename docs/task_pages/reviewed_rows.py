@@ -41,8 +41,7 @@ print(right)
 
 # %%
 # The challenger is better in average precision, on other lists like this one
-# too: each audited row stands for many others. ``conditional=True`` would ask
-# for this list alone.
+# too: each audited row stands for many others.
 #
 # Unlabelled rows as negatives
 # ----------------------------

@@ -16,7 +16,6 @@ from .._validation import (
     are_usual_labels,
     array_of_labels,
     check_choice,
-    check_flag,
     check_generator,
     check_level,
     is_number,
@@ -249,7 +248,6 @@ def compare(
     weights: WeightMeaning = None,
     value: Any = None,
     design: Design = None,
-    conditional: bool | None = None,
     alternative: Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
     | None = None,
     margin: float | None = None,
@@ -304,12 +302,9 @@ def compare(
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
         ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
-        sample of all rows. The methods are those of :func:`metric_interval`.
-    conditional : bool or None, default=None
-        Whether the labels of one list are treated as fixed; as for :func:`metric_interval`. With
-        ``design`` and True the comparison is of the values of this list alone, and the conclusion
-        is "better on this list". None asks for the population, but limits over all labels are
-        always for this list.
+        sample of all rows. The methods are those of :func:`metric_interval`. The comparison is of
+        the population, except by limits over all labels, which are for this list alone: the
+        conclusion is then "better on this list".
     alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
         Alternative hypothesis of each contrast: the difference is not 0; below 0; above 0; not
         worse by ``margin`` or more; or smaller than ``margin`` in both directions. None means
@@ -479,10 +474,7 @@ def compare(
                 " pass a mapping with the names of scores."
             )
     rows["weights"] = weights
-    if conditional is not None:
-        check_flag("conditional", conditional)
-    if check_weight_meaning(weights, sample_weight):
-        conditional = False
+    conditional = False if check_weight_meaning(weights, sample_weight) else None
     if design is not None:
         refuse_collections(y_true=y_true, scores=scores)
         rows["y_true"] = array_of_labels(y_true)

@@ -61,7 +61,7 @@ class Fusion:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.normalizer = as_normalizer("rank" if name == "reciprocal_rank" else name)
+        self.normalizer: Any = as_normalizer("rank" if name == "reciprocal_rank" else name)
 
     def fit(self, scores: FloatArray, qid: Any, sample_weight: Any) -> Fusion:
         """Learn the statistics of the scores of a single list; nothing for several lists."""

@@ -31,7 +31,7 @@ def reviewed(y, champion, k, audit, rng):
 
 def test_constant_scores_leave_no_row_below_a_review():
     y = [1, 0, 1, 0, 1, 0, np.nan, np.nan]
-    design = LabelDesign(review_top=2, scores=np.zeros(8))
+    design = LabelDesign(review_top=2, audit=4, scores=np.zeros(8))
     assert metric_interval("precision@3", y, np.arange(8.0), design=design).low == 0.0
 
 
@@ -89,7 +89,7 @@ def test_intervals_cover_the_value_with_all_labels(n_pos, audit):
                 name, labels, challenger, design=design, conditional=True
             )
         rankers = {"a": challenger, "b": champion}
-        found = compare("auc", labels, rankers, design=design, conditional=True)
+        found = compare("auc", labels, rankers, design=design)
         n_covered["difference"] += difference in found.interval
     # Intervals of level .95 fall below 33 of 40 with probability .0007.
     assert min(n_covered.values()) >= 33, n_covered
@@ -348,7 +348,7 @@ def test_limits_of_a_population_add_the_variance_of_its_lists(name):
 @pytest.mark.parametrize("is_planned", [False, True])
 def test_a_better_ranker_is_better_in_the_population(is_planned):
     # Of 16 pairs of equally good rankers one is expected, whatever part of the labels is known.
-    better, alone = [], []
+    better = 0
     for seed in range(16):
         rng = np.random.default_rng(seed)
         y = rng.random(800) < 0.15
@@ -360,12 +360,9 @@ def test_a_better_ranker_is_better_in_the_population(is_planned):
             asked = {"y_true": labels, "compare_with": scores["b"], "random_state": seed}
             plan = plan_labels("precision@top0.05", scores["a"], budget=40, **asked)
             labels[plan.chosen], design = y[plan.chosen], plan.design
-        for conclusions, fixed in ((better, None), (alone, True)):
-            found = compare("precision@top0.05", labels, scores, design=design, conditional=fixed)
-            conclusions += found.conclusions
-    assert sum("better" in text for text in better) <= 3
-    assert sum("better on this list" in text for text in alone) >= 6
-    assert "\non this list alone: others may differ by more" in str(found)
+        (conclusion,) = compare("precision@top0.05", labels, scores, design=design).conclusions
+        better += "better" in conclusion
+    assert better <= 3
 
 
 def test_weights_let_the_labelled_rows_stand_for_all():
