@@ -77,7 +77,7 @@ def read_label_orders(y: Any, target_type: str = "auto", labels: Any = None) -> 
         y = ravelled(y, "y") if target_type in ("auto", "orders", "classes") else y
     is_column = getattr(y, "ndim", 1) == 1 and not isinstance(y, str | bytes)
     if target_type in ("auto", "orders") and is_column:
-        _refuse_other_signs(y.tolist() if hasattr(y, "tolist") else list(y))
+        _refuse_other_signs(list(y) if isinstance(y, list) else np.asarray(y, object).tolist())
     if target_type == "auto":
         target_type = _infer_type(y)
     if target_type == "orders":

@@ -24,7 +24,6 @@ from ._validation import (
     check_sample_weight,
     check_vector,
     check_whole,
-    ravelled,
     refuse_misread,
 )
 from ._warn import warn
@@ -534,7 +533,7 @@ def em_propensities(
         raise ValueError(
             f"X has {X.shape[0]} rows, but clicks has {len(clicks)}: pass one value per row."
         )
-    weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), clicks)
+    weight = check_sample_weight(sample_weight, clicks)
     _refuse_positions_among_features(X, position)
     places, at = np.unique(position, return_inverse=True)
     if reference not in places:

@@ -365,7 +365,7 @@ def _blocks(offsets: IntArray, n_columns: int) -> Iterator[tuple[slice, slice]]:
 def _checked_weight(sample_weight: Any, X: Any) -> Any:
     if sample_weight is None:
         return None
-    return check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+    return check_sample_weight(sample_weight, X)
 
 
 def _centre_and_scale(

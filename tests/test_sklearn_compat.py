@@ -168,7 +168,7 @@ def test_sample_weights():
         (0, r"^pair_weight must contain at least one non-zero number"),
         ([0, np.inf, 1], r"Input pair_weight contains infinity"),
         ([1, 1], r"^pair_weight.shape == \(2,\), expected \(3,\)"),
-        (np.ones((3, 1)), r"^pair_weight.shape == \(3, 1\), expected \(3,\)"),
+        (np.ones((3, 2)), r"^pair_weight has shape \(3, 2\), but must be one-dimensional"),
     ],
 )
 def test_weights_of_another_name_are_refused_by_their_name(weight, message):

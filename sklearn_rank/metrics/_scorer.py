@@ -34,7 +34,6 @@ from .._validation import (
     class_among,
     distinct_codes,
     is_number,
-    ravelled,
     refuse_marks,
     refuse_misread,
     refuse_missing_labels,
@@ -200,7 +199,7 @@ def scored_labels(
     check_consistent_length(scores, y)
     rows, weight = np.arange(len(scores)), None
     if sample_weight is not None:
-        weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), scores)
+        weight = check_sample_weight(sample_weight, scores)
         rows = np.flatnonzero(weight)
         if len(rows) < len(weight):
             scores, y, weight = scores[rows], rows_at(y, rows), weight[rows]

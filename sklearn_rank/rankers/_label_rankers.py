@@ -309,7 +309,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
             )
         X = self._checked_rows(X, reset=True)
         check_consistent_length(X, y)
-        weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+        weight = check_sample_weight(sample_weight, X)
         rows = np.flatnonzero(weight)
         if len(rows) < len(weight):
             X, y, weight = rows_at(X, rows), rows_at(y, rows), weight[rows]

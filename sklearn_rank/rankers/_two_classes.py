@@ -434,7 +434,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
         refuse_misread(X=X, y=y, sample_weight=sample_weight)
         X, y = self._validated(X, y, dtype=self._row_types)
-        weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+        weight = check_sample_weight(sample_weight, X)
         return X, y, self._two_classes(y, weight)
 
     def _check_rows_of_members(
@@ -446,7 +446,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         X, _ = indexable(X, y)
         y = column_or_1d(labels_of_fit(y), warn=True)
         assert_all_finite(y, input_name="y")
-        weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+        weight = check_sample_weight(sample_weight, X)
         rows = self._two_classes(y, weight, inner)
         taken = rows.taken
         if groups is not None:
