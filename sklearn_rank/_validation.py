@@ -342,7 +342,7 @@ def refuse_misread(**columns: Any) -> None:
     columns of a design are columns of the same rows.
     """
     design = columns.pop("design", None)
-    columns |= {} if design is None or isinstance(design, str) else vars(design)
+    columns |= getattr(design, "__dict__", {})
     first: Any = None
     first_index: Any = None
     for name, values in columns.items():
@@ -355,8 +355,8 @@ def refuse_misread(**columns: Any) -> None:
             raise ValueError(f"Complex data not supported: {name} is complex; pass real numbers.")
         if kind in ("m", "M") and name not in ("qid", "groups", "strata"):
             raise ValueError(
-                f"{name} has dates: pass numbers, such as (dates - dates.min()) / "
-                "np.timedelta64(1, 'D')."
+                f"{name} must be numeric, got dtype {values.dtype}: pass numbers, such as (dates -"
+                " dates.min()) / np.timedelta64(1, 'D')."
             )
         if type(values).__module__.partition(".")[0] != "pandas" or not hasattr(values, "index"):
             continue
