@@ -577,6 +577,10 @@ def cholesky_solver(matrix: FloatArray) -> Solve | None:
 NEGLIGIBLE = 1e-3
 
 
+# Operations that a matrix of the features may take more, for it keeps more digits.
+ALLOWANCE = 1e8
+
+
 def flops_of_system(n: int, forming: float) -> float:
     """Operations that form and factorise a matrix; infinitely many where it is too large."""
     return forming + n**3 / 3 if 8 * n**2 <= LARGEST_COPY else np.inf
@@ -595,7 +599,7 @@ def row_system(
     index = np.flatnonzero(n_rows * weight * rows.squares > NEGLIGIBLE)
     by_features = flops_of_system(n, n_rows * n**2)
     by_rows = flops_of_system(len(index), float(len(index)) ** 2 * n)
-    if by_features <= by_rows and by_features < np.inf:
+    if by_features <= by_rows + ALLOWANCE and by_features < np.inf:
         matrix, sums = rows.gram_and_sums(weight, by_row)
         matrix[np.diag_indices_from(matrix)] += 1.0
         return _factorised(matrix), sums
