@@ -307,3 +307,10 @@ def test_a_measure_of_ones_own_has_a_level():
     graded = make_measure(first, name="first", kind="graded")
     with pytest.raises(TypeError, match="rel"):
         get_measure(graded, rel=2)
+
+
+def test_a_scorer_takes_the_level_itself_as_relevant():
+    X, y = np.arange(4.0)[:, np.newaxis], [2, 3, 2, 3]
+    fitted = LinearRegression().fit(X, y)
+    with pytest.raises(ValueError, match="All labels are True"):
+        get_scorer("ap(rel>=2)", single_list=True)(fitted, X, y)

@@ -9,6 +9,7 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupShuffleSplit, StratifiedKFold
 
+from sklearn_rank.bounds._shared import mean_limits
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import (
     LocalAUC,
@@ -337,3 +338,11 @@ def test_the_bias_is_that_of_a_list_as_long_as_the_estimate_is_for():
     assert parts.estimate == pytest.approx(0.138, abs=1e-3)
     assert parts.low == pytest.approx(0.1, abs=4e-3)
     assert all_rows.low == pytest.approx(0.119, abs=4e-3)
+
+
+def test_the_bernstein_limits_are_those_of_maurer_and_pontil():
+    """Theorem 4: sqrt(2 V log(2 / delta) / n) + 7 log(2 / delta) / (3 (n - 1)) on either side."""
+    n, variance, delta = 20, 0.04, 0.05
+    low, high = mean_limits("bernstein", 0.5, n, log(1 / delta), variance)
+    half = sqrt(2 * variance * log(2 / delta) / n) + 7 * log(2 / delta) / (3 * (n - 1))
+    assert (low, high) == pytest.approx((0.5 - half, 0.5 + half), rel=1e-12)
