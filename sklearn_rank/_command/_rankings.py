@@ -13,12 +13,12 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._typing import AnyArray, FloatArray
-from .._validation import KNOWN_IN_PART, codes_of_missing
+from .._validation import KNOWN_IN_PART, codes_of_missing, reads_as
 from ..datasets import join_qrels, load_qrels, load_trec_run
 from ..inference import LabelDesign
 from ..metrics import Measure, get_measure, make_measure
 from ._output import LABELS, CommandError, did_you_mean, listed
-from ._table import Column, attempt, is_number, names_of, read_columns, title_of
+from ._table import Column, attempt, names_of, read_columns, title_of
 
 
 class MeasureInput(NamedTuple):
@@ -65,7 +65,8 @@ def read_measure(name: str, convention: str | None) -> Measure:
     try:
         return get_measure(name, **given)
     except (TypeError, ValueError) as error:
-        raise CommandError(f"--measure: {error}".rstrip(".")) from error
+        text = str(error).replace("get_measure_names() lists", "--list-measures prints")
+        raise CommandError(f"--measure: {text}".rstrip(".")) from error
 
 
 # Systems that order tied documents by their names, as trec_eval does.
@@ -224,7 +225,7 @@ def _numbers_of_labels(column: Column, options: Namespace) -> FloatArray:
         raise _error_of_labels(
             column,
             f"holds 0, 1 and {in_rows(column, marks)}: if that marks missing labels, pass"
-            f" --missing {shlex.join(marks)}; if it is a grade, write all as 0, 1, 2, ...",
+            f" --missing {shlex.join(marks)}; if it is a grade, write the grades as 0, 1 and 2",
         )
     of_code = np.array([values[text] for text in counts] + [np.nan])
     return np.asarray(of_code[column.codes.codes])
@@ -234,7 +235,7 @@ def _classes(column: Column, pos_label: str, neg_labels: Sequence[str]) -> dict[
     """Value of each class; a class that is neither the positive nor a negative one is refused."""
 
     def named(texts: Sequence[str], option: str) -> list[str]:
-        numbers = {float(text) for text in texts if is_number(text)}
+        numbers = {float(text) for text in texts if reads_as(float, text)}
         found = [t for t in column.counts if t in texts or column.values.get(t) in numbers]
         if not found:
             raise CommandError(
@@ -258,7 +259,8 @@ def _classes(column: Column, pos_label: str, neg_labels: Sequence[str]) -> dict[
 
 def in_rows(column: Column, texts: Sequence[str]) -> str:
     more = f" and {len(texts) - 5} more values" if len(texts) > 5 else ""
-    return ", ".join(f"{t!r} ({column.counts[t]:,} rows)" for t in texts[:5]) + more
+    counts = [(text, column.counts[text]) for text in texts[:5]]
+    return ", ".join(f"{text!r} ({n:,} row{'s' * (n > 1)})" for text, n in counts) + more
 
 
 def _error_of_labels(column: Column, what: str) -> CommandError:

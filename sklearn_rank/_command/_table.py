@@ -59,7 +59,7 @@ class Column:
     @cached_property
     def values(self) -> dict[str, float]:
         """Numbers among the texts."""
-        return {text: float(text) for text in self.counts if is_number(text)}
+        return {text: float(text) for text in self.counts if reads_as(float, text)}
 
     @cached_property
     def n_distinct(self) -> int:
@@ -91,11 +91,11 @@ class Column:
             return values
         texts = self.texts.to_pylist()
         for row, text in enumerate(texts):
-            if text is not None and not is_number(text):
+            if text is not None and not reads_as(float, text):
                 hint = ""
-                if is_number(text.replace(",", ".")):
+                if reads_as(float, text.replace(",", ".")):
                     hint = ": write decimals with a point"
-                elif is_number(text.replace(",", "").replace("'", "").replace(" ", "")):
+                elif reads_as(float, text.replace(",", "").replace("'", "").replace(" ", "")):
                     hint = ": write numbers without separators of thousands"
                 raise self.error(row, f"is {text!r}, not a number{hint}")
             if text is not None and text.lstrip("+-").isdigit() and abs(int(text)) >= 2**53:
@@ -113,10 +113,6 @@ class Column:
 
     def error(self, row: int, what: str) -> CommandError:
         return CommandError(f"{self.title}, row {row + 1}: column {self.name!r} {what}")
-
-
-def is_number(text: str) -> bool:
-    return reads_as(float, text)
 
 
 def _arrow(part: str = "") -> Any:
@@ -237,7 +233,7 @@ def _refuse_open_quote(path: str, data: bytes, delimiter: str) -> None:
 
 def without_header(header: Sequence[str]) -> str:
     """Return a clause that says that a file has no names of columns."""
-    if not all(map(is_number, header)):
+    if not all(reads_as(float, name) for name in header):
         return ""
     return ", which are numbers: the first line must name the columns"
 

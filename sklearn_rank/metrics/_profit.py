@@ -9,7 +9,14 @@ import numpy as np
 from .._lists import LabelType, ScoredLists, check_lists
 from .._order import tied_blocks
 from .._typing import FloatArray
-from .._validation import check_number, check_position, check_vector, refuse_misread, shown
+from .._validation import (
+    check_column,
+    check_number,
+    check_position,
+    check_vector,
+    refuse_misread,
+    shown,
+)
 from .._warn import warn
 from ._conventions import ROUNDING, NamedNumber, position, share
 from ._influence import ClassInfluence, local_ranks
@@ -179,7 +186,7 @@ def amounts_of(y_true: Any, value: Any, *, pos_label: Any = None) -> FloatArray:
             " value=(100, -5)."
         )
     if not isinstance(value, tuple):
-        columns = np.asarray(value, dtype=np.float64)
+        columns = check_column("value", value, (1, 2))
         columns = tuple(columns.T) if columns.ndim == 2 else (columns, 0.0)
     if len(columns) != 2:
         raise ValueError(
