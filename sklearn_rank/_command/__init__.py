@@ -198,8 +198,7 @@ def make_parser(prog: str) -> ArgumentParser:
     demo.set_defaults(prog=prog)
     seeds = _number(int, "a whole number from 0 to 4294967295", lambda value: 0 <= value < 2**32)
     demo.add_argument("--seed", type=seeds, default=0, help="seed of the held-out half (0)")
-    picture = "sklearn_rank_top_of_the_list.png"
-    demo.add_argument("--picture", default=picture, help=f"where to save it ({picture})")
+    demo.add_argument("--plot", metavar="FILE", help="draw the differences")
     return parser
 
 

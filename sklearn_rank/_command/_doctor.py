@@ -3,168 +3,324 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
-import warnings
 from argparse import ArgumentParser, Namespace
-from math import isnan
+from collections import Counter
+from math import isnan, log
+from typing import Any
 
+import numpy as np
+
+from .._order import tied_blocks
 from .._printed import fixed
+from .._typing import BoolArray, FloatArray, IntArray
 from ._evaluate import Result, compare_rankings, evaluate, notes_of
-from ._examined import Examined, option, rows
 from ._output import LABELS, CommandError, as_json, listed, sentences, write
-from ._rankings import is_usual_score, read_rankings
+from ._rankings import (
+    DESIGN_OPTIONS,
+    DESIGNS,
+    check_columns,
+    flag,
+    in_rows,
+    is_usual_score,
+    read_rankings,
+)
+from ._table import STDIN, Column, names_of, read_columns, without_header
+
+# Words in names of columns that tell an option; the first one that has such a word counts.
+WORDS = {
+    "inclusion_probability": "inclusion",
+    "strata": "stratum strata",
+    "": "weight weights",
+    "score": "score scores prob proba probability pred prediction predicted hat logit",
+    "label": "label labels true truth target y class grade rel relevance outcome click clicked"
+    " converted conversion fraud churn",
+    "qid": "qid query queries topic srch search",
+    "groups": "user patient customer client account person member household session visitor",
+}
+MAX_UNNAMED = 9  # Columns without a telling name that are taken as scores
+SIGNIFICANCE = 0.001  # Labels of the first rows alone that chance makes so seldom look chosen
 
 
 def run_doctor(options: Namespace, parser: ArgumentParser) -> int:
     """Examine the file and write the report. The exit code, 0 if something can be computed."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        doctor = Doctor(options, parser)
-    doctor.blocked += [
-        str(warning.message)
-        for warning in caught
-        if warning.category.__name__ != "UndefinedMetricWarning"
-    ]
+    doctor = Doctor(options, parser)
     write(doctor.as_json() if options.format == "json" else doctor.as_text(), options.output)
     return 0 if doctor.commands else 1
+
+
+def role_of(name: str) -> str:
+    """The option that a name tells; that of ids has no other word, as ``query_length`` has."""
+    words = {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", name)} - {"id"}
+    for role, telling in WORDS.items():
+        known = words & set(telling.split())
+        if known and (known == words or role not in ("qid", "groups")):
+            return role
+    return ""
+
+
+def has_values_of(role: str, column: Column) -> bool:
+    """Whether a column without a telling name may be one of labels or scores."""
+    if role == "score" and column.floats is not None and not column.n_missing:
+        return bool(np.any(column.floats != np.round(column.floats)))
+    return role == "label" and column.n_distinct == 2
+
+
+def rows(n: int) -> str:
+    return f"{n:,} row{'' if n == 1 else 's'}"
 
 
 class Doctor:
     """What is found out about a file."""
 
     def __init__(self, options: Namespace, parser: ArgumentParser) -> None:
+        if options.file in (None, STDIN):
+            raise CommandError("pass the FILE to examine, for it is read more than once")
         self.options, self.parser = options, parser
-        self.table = Examined(options)
-        self.blocked = self.table.blocked
+        self.asked = Namespace(**vars(options))  # With what is guessed
+        self.found: list[str] = []
         self.can: list[str] = []
+        self.blocked: list[str] = []
         self.commands: list[str] = []
-        if self.table.label is not None and self.table.usable:
-            self._ask(self.table.label.name, list(self.table.usable))
-
-    def _ask(self, label: str, names: list[str]) -> None:
-        """Ask the package what can be computed, and write the commands."""
-        table, path = self.table, self.options.file
-        arguments = [path if not path.startswith("-") else os.path.join(".", path)]
-        if table.delimiter is not None:
-            mark = "tab" if table.delimiter == "\t" else table.delimiter
-            arguments.append(option("delimiter", mark))
-        if [name for name in table.header if name in LABELS] != [label]:
-            arguments.append(option("label", label))
-        if list(filter(is_usual_score, table.header)) != names:
-            arguments += [option("score", name) for name in names]
-        arguments += table.arguments
-        groups = [option("groups", table.groups.name)] if table.groups else []
+        missing = options.missing or ()
+        self.columns = read_columns(options.file, options.delimiter, missing, self._choose)
+        self.n = len(next(iter(self.columns.values())))
+        self.query: IntArray = np.zeros(self.n, dtype=np.intp)
+        self.scores: dict[str, FloatArray] = {}
         try:
-            results = self._evaluate([*arguments, *groups])
-            if groups and not any(result.method for result in results):
-                without = self._evaluate(arguments)
-                if any(result.method for result in without):
-                    why = next((result.note for result in results), "")
-                    self.table.say("groups", f"Not used, for {why}.")
-                    results, groups = without, []
-            arguments += groups
+            for role in ("label", "groups", "score") if options.one_list else self.names:
+                self.names[role] = self.names[role] or self._guess(role)
+            self._describe()
+            self._compute()
         except CommandError as error:
             self.blocked.append(f"{error}.")
+
+    def _choose(self, header: list[str]) -> list[str]:
+        """Take the columns that options or usual names tell. All names."""
+        is_table = len(header) > 1 and "Q0" not in header and not without_header(header)
+        if not is_table and not self.options.label:
+            raise CommandError(
+                f"{self.options.file} has the columns {names_of(header)}; runs and judgments of"
+                " TREC are for evaluate --run RUN --qrels QRELS"
+            )
+        given, counts = vars(self.options), Counter(header)
+        usual = {
+            "label": [name for name in header if name in LABELS],
+            "qid": [name for name in header if name == "qid" and not self.options.one_list],
+            "groups": [],
+            "score": list(filter(is_usual_score, header)),
+        }
+        self.header, self.names = header, dict[str, list[str]]()
+        for role, names in usual.items():
+            named = [given[role]] if isinstance(given[role], str) else given[role]
+            self.names[role] = named or names
+            check_columns(self.names[role], header)
+        return [name for name, count in counts.items() if name and count == 1]
+
+    def _guess(self, role: str) -> list[str]:
+        """Take columns for an option by their names, or else by their values."""
+        used = set().union(*self.names.values())
+        roles = {name: role_of(name) for name in self.columns if name not in used}
+        names, way = [name for name, told in roles.items() if told == role], "name"
+        if not names:
+            way = f"values alone: pass {flag(role)} if it is another"
+            unnamed = [self.columns[name] for name, told in roles.items() if not told]
+            names = [column.name for column in unnamed if has_values_of(role, column)]
+        if len(names) > (MAX_UNNAMED if role == "score" else 1):
+            raise CommandError(f"{listed(names)} could each be {flag(role)}: pass it")
+        if names:
+            setattr(self.asked, role, names if role == "score" else names[0])
+            self.found.append(f"{listed(names)}: taken as {flag(role)}, by {way}.")
+        return names
+
+    def _describe(self) -> None:
+        """Describe labels, queries and scores, and find out which rows have labels."""
+        asked, names = self.asked, self.names
+        labels = [self.columns[name] for name in names["label"]]
+        for label in labels:
+            missing = f"; {rows(label.n_missing)} without a label" * bool(label.n_missing)
+            counts = in_rows(label, list(label.counts)) or "none"
+            self.found.append(f"{label.name}: {counts}{missing}.")
+        for name in names["qid"]:
+            codes = self.columns[name].codes.codes
+            self.query = codes - codes.min()
+        sizes = np.bincount(self.query)
+        for name in names["qid"]:
+            each = " to ".join(dict.fromkeys([f"{sizes.min():,}", f"{sizes.max():,}"]))
+            single = f"; queries of one row: {(sizes == 1).sum():,}" * bool(sizes.min() == 1)
+            self.found.append(f"{name}: queries: {len(sizes):,}; rows of each: {each}{single}.")
+        self._describe_scores(sizes)
+        given = any(getattr(asked, name) for name in DESIGN_OPTIONS)
+        if labels and labels[0].n_missing and labels[0].counts and not given:
+            self._find_design(labels[0].codes.codes >= 0)
+        used = {asked.strata, asked.inclusion_probability, asked.champion, asked.proxy}
+        used.update(*names.values())
+        if unused := [name for name in self.header if name not in used]:
+            ids = "--qid and --groups take ids of queries and of users"
+            self.found.append(f"Not used: {listed(unused)}; {ids}.")
+
+    def _describe_scores(self, sizes: IntArray) -> None:
+        of_query = " of a query" * bool(self.names["qid"])
+        order, offsets = np.argsort(self.query, kind="stable"), np.append(0, np.cumsum(sizes))
+        for name in self.names["score"]:
+            score = self.columns[name].floats
+            if score is None or np.isnan(score).any():
+                continue  # which evaluate refuses
+            self.scores[name] = score
+            if n_infinite := int(np.isinf(score).sum()):
+                self.found.append(f"{name}: {rows(n_infinite)} infinite.")
+            blocks, n_distinct = tied_blocks(score[order], offsets), len(np.unique(score))
+            lengths = blocks.lengths()
+            if share := lengths[lengths > 1].sum() / self.n:
+                classes = ", as of predicted classes" * (n_distinct == 2)
+                self.found.append(
+                    f"{name}: {100 * share:.3g} % of the rows{of_query} tie; different scores:"
+                    f" {n_distinct:,}{classes}; rows at the first place{of_query}:"
+                    f" {lengths[blocks.first].max():,}."
+                )
+
+    def _find_design(self, known: BoolArray) -> None:
+        """Find out which rows have labels."""
+        if self._guess("inclusion_probability") or self._guess("strata"):
             return
-        self._summarise(results)
-        if all(isnan(result.value) for result in results):
-            return
-        self.commands.append(self._command("evaluate", arguments))
-        for name in names:
-            self._direction(name)
-        if len(names) > 1:
-            options = self.parser.parse_args(["compare", *arguments])
-            title = self.rankings.usual_measures[0]
-            comparison, notes = compare_rankings(self.rankings, title, options)
-            if comparison is None:
-                self.blocked += notes
+        places = {name: self._places(score, ~known) for name, score in self.scores.items()}
+        above = {name: int((at < at[~known].min()).sum()) for name, at in places.items()}
+        champion = max(above, key=above.__getitem__, default="")
+        if not champion or above[champion] * log(known.mean()) > log(SIGNIFICANCE):
+            self.asked.random_labels = True
+            text = "a random sample of all rows, which the file cannot show"
+        else:
+            nearest = np.min(list(places.values()), axis=0)
+            place = self._places(self.scores[champion], known)  # a review may end within a tie
+            k = int(place[~known].min())
+            audit = int((place[known] >= k).sum())
+            if audit and nearest[known].max() < nearest[~known].min():
+                self.asked.pool = True
+                text = f"the first ones by any of {listed(list(places))}, a pool"
             else:
-                self.can.append(f"{title}: comparison of {listed(names)}.")
-                self.commands.append(self._command("compare", arguments))
+                self.asked.review_top, self.asked.champion = k, champion
+                self.asked.audit = audit or None
+                others = f", and {audit:,} random ones of the others" * bool(audit)
+                text = f"the first {k}{' of each query' * bool(self.names['qid'])} by {champion!r}"
+                text += others
+        ways = ", ".join(map(flag, DESIGNS))
+        self.found.append(
+            f"The rows with labels are taken as {text}. Otherwise pass one of {ways}."
+        )
 
-    def _command(self, name: str, arguments: list[str]) -> str:
-        return f"{self.options.prog} {shlex.join([name, *arguments])}"
+    def _places(self, score: FloatArray, first: BoolArray) -> IntArray:
+        """Place of each row in its query, from 0; who is first among ties is given."""
+        order = np.lexsort((~first, -score, self.query))
+        query = self.query[order]
+        place = np.empty(self.n, dtype=np.intp)
+        place[order] = np.arange(self.n) - np.searchsorted(query, query)
+        return place
 
-    def _evaluate(self, arguments: list[str]) -> list[Result]:
-        self.asked = self.parser.parse_args(["evaluate", *arguments])
-        self.rankings = read_rankings(self.asked)
-        return [
-            self._result(name, title)
-            for title in self.rankings.usual_measures
-            for name in self.rankings.names
-        ]
-
-    def _result(self, name: str, title: str) -> Result:
-        return evaluate(self.rankings, name, title, self.rankings.measure(title), self.asked)
-
-    def _summarise(self, results: list[Result]) -> None:
-        """Say what has a value and an interval, and what not, and why."""
-        can: dict[str, list[str]] = {}
+    def _compute(self) -> None:
+        """Let the package say what can be computed, and write the commands."""
+        results = self._evaluate()
+        guessed = self.asked.groups is not None and self.options.groups is None
+        if guessed and not any(result.method for row in results.values() for result in row):
+            (first, *_), *_ = results.values()
+            self.found.append(f"{self.asked.groups!r}: not used as --groups: {first.note}.")
+            self.asked.groups, self.names["groups"] = None, []
+            results = self._evaluate()
+        label = self.columns[self.names["label"][0]]
+        if label.n_distinct == 2 and not self.rankings.are_classes:
+            text = "the values are taken as grades; --pos-label names the positive class of two"
+            self.found.append(f"{label.name}: {text}.")
+        kinds: dict[str, list[str]] = {}
         notes: dict[str, list[str]] = {}
-        for title in self.rankings.usual_measures:
-            of_measure = [result for result in results if result.measure == title]
-            for note in notes_of(of_measure, self.rankings.measure(title)):
+        for title, row in results.items():
+            for note in notes_of(row, self.rankings.measure(title)):
                 rest = note.removeprefix(title)
                 notes.setdefault(rest, []).append("" if rest == note else title)
-            alone = [r for r in of_measure if not r.method and not isnan(r.value)]
-            estimated = [r for r in of_measure if r.method]
-            for what, found in (("value and interval", estimated), ("value only", alone)):
-                if found:
-                    scores = listed([result.score for result in found])
-                    can.setdefault(f"of {scores}: {what}.", []).append(title)
-        self.can += [f"{', '.join(titles)} {rest}" for rest, titles in can.items()]
+            if any(not isnan(result.value) for result in row):
+                more = " and interval" if any(result.method for result in row) else " only"
+                kinds.setdefault(f": value{more}.", []).append(title)
+        self.can += [", ".join(titles) + kind for kind, titles in kinds.items()]
         self.blocked += [", ".join(titles) + rest for rest, titles in notes.items()]
+        if not self.can:
+            return
+        self.commands.append(self._command("evaluate"))
+        for name in self.rankings.names:
+            self._check_direction(name)
+        if len(self.rankings.names) > 1:
+            title = self.rankings.usual_measures[0]
+            options = self.parser.parse_args(["compare", *self._arguments()])
+            comparison, lacking = compare_rankings(self.rankings, title, options)
+            self.blocked += lacking
+            if comparison is not None:
+                self.can.append(f"{title}: comparison.")
+                self.commands.append(self._command("compare"))
 
-    def _direction(self, name: str) -> None:
+    def _arguments(self) -> list[str]:
+        path = self.options.file
+        arguments = [os.path.join(".", path) if path.startswith("-") else path]
+        for name, value in vars(self.asked).items():
+            if name in ("command", "prog", "file", "format", "output") or value is None:
+                continue
+            values = value if isinstance(value, list) else [value] * (value is not False)
+            arguments += [flag(name) if x is True else f"{flag(name)}={x}" for x in values]
+        return arguments
+
+    def _command(self, name: str) -> str:
+        return f"{self.options.prog} {shlex.join([name, *self._arguments()])}"
+
+    def _evaluate(self) -> dict[str, list[Result]]:
+        self.evaluated = self.parser.parse_args(["evaluate", *self._arguments()])
+        self.rankings = read_rankings(self.evaluated)
+        return {
+            title: [self._result(name, title) for name in self.rankings.names]
+            for title in self.rankings.usual_measures
+        }
+
+    def _result(self, name: str, title: str) -> Result:
+        return evaluate(self.rankings, name, title, self.rankings.measure(title), self.evaluated)
+
+    def _check_direction(self, name: str) -> None:
         """Say whether a score orders the rows the wrong way, perfectly, or not surely at all."""
         title, chance = ("auc", 0.5) if self.rankings.are_classes else ("tau_b", 0.0)
         result = self._result(name, title)
-        limits = f"{title} {fixed(result.value)}, 95 % interval"
-        limits += f" [{fixed(result.low)}, {fixed(result.high)}]"
-        if result.value == 1.0 and result.low > chance:
-            self.table.say("score", f"{name}: {title} is 1, no error at all: a leak of the label?")
+        what = ""
+        if result.low <= chance <= result.high:
+            what = "the rows do not show that it orders better than chance"
         elif result.high < chance:
-            other = ", or the positive class is another" * self.table.guessed_positive
-            text = f"below {chance:g}, the value of a random order: it looks reversed{other}"
-            self.table.say("score", f"{name}: {limits}, is {text}.")
-        elif result.low <= chance <= result.high:
-            text = f"holds {chance:g}: the rows do not show that it orders better than chance"
-            self.table.say("score", f"{name}: {limits}, {text}.")
-
-    def _sections(self) -> dict[str, list[str]]:
-        sections = {
-            "Found": [text for texts in self.table.findings.values() for text in texts],
-            "Can be computed": self.can,
-            "Blocked or limited": self.blocked,
-            "Commands": self.commands,
-        }
-        return {title: list(dict.fromkeys(lines)) for title, lines in sections.items() if lines}
+            what = "it looks reversed"
+        elif result.low > chance and result.value == 1.0:
+            what = "without any error, as by a leak of the label"
+        if what:
+            limits = f"[{fixed(result.low)}, {fixed(result.high)}]"
+            self.found.append(f"{name}: {title} {fixed(result.value)} {limits}, {what}.")
 
     def as_text(self) -> str:
-        columns = rows(len(self.table.header), "column")
-        text = f"{os.path.basename(self.options.file)}: {rows(self.table.n)}, {columns}\n"
-        for title, lines in self._sections().items():
-            whole = "".join(f"\n{line}" for line in lines) + "\n"  # to be copied
-            text += f"\n{title}{whole if title == 'Commands' else sentences(lines)}"
+        text = (
+            f"{os.path.basename(self.options.file)}: {rows(self.n)}, {len(self.header)} columns\n"
+        )
+        titles = ("Found", "Can be computed", "Blocked or limited")
+        for title, lines in zip(titles, (self.found, self.can, self.blocked), strict=True):
+            text += f"\n{title}{sentences(lines)}" if lines else ""
+        if self.commands:  # not wrapped, to be copied
+            text += "\n".join(["", "Commands", *self.commands, ""])
         return text
 
     def as_json(self) -> str:
-        table, sections = self.table, self._sections()
+        found: dict[str, Any] = {
+            "file": self.options.file,
+            "rows": self.n,
+            "columns": self.header,
+            "scores": self.names["score"],
+        }
+        for role in ("label", "qid", "groups"):
+            found[role] = next(iter(self.names[role]), None)
         return as_json(
             {
                 "command": "doctor",
-                "input": {
-                    "file": self.options.file,
-                    "rows": table.n,
-                    "columns": table.header,
-                    "label": table.label and table.label.name,
-                    "scores": [facts.name for facts in table.scores],
-                    "qid": table.qid and table.qid.name,
-                    "groups": table.groups and table.groups.name,
-                },
-                "found": sections.get("Found", []),
-                "computable": sections.get("Can be computed", []),
-                "blocked": sections.get("Blocked or limited", []),
+                "input": found,
+                "found": self.found,
+                "computable": self.can,
+                "blocked": self.blocked,
                 "commands": self.commands,
             }
         )
