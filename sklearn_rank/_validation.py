@@ -734,7 +734,7 @@ def _positive_among(
             raise ValueError(
                 f"{name} takes value in {{{_listed(classes)}}} and pos_label is not specified:"
                 f" either make {name} take value in {{0, 1}} or {{-1, 1}} or pass pos_label"
-                " explicitly."
+                f" explicitly, such as pos_label={_listed(classes[-1:])}."
             )
         pos_label = 1
     elif len(classes) == 2:
@@ -1119,4 +1119,5 @@ def are_missing(labels: AnyArray) -> BoolArray:
 
 
 def _listed(classes: Any) -> str:
-    return ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
+    values = [x.item() if isinstance(x, np.generic) else x for x in classes[:5]]
+    return ", ".join(map(repr, values)) + (", ..." if len(classes) > 5 else "")

@@ -307,7 +307,11 @@ def of_classes(path, y, **positive):
     yield "ranker", lambda: TopPushRanker(**positive).fit(X, y).decision_function(X).sum()
     yield "accumulator", lambda: Accumulator("auc", **positive).update(y, S).result()
     yield "dask", lambda: float(roc_auc_score(dasked(y), like(y, S), **positive))
+    yield "compare", lambda: compare("auc", y, BOTH, **positive).low[0]
+    apart = dict.fromkeys(BOTH, y)
+    yield "compare separate", lambda: compare("auc", apart, BOTH, **positive).low[0]
     design = {"design": "all", **positive}
+    yield "compare in part", lambda: compare("auc", y, BOTH, **design).low[0]
     at_random = [*one, "--random-labels"]
     yield "command in part", lambda: read_by_command(path, at_random, y=y, s=S)
     yield "interval in part", lambda: metric_interval("auc", y, S, **design).low
@@ -324,13 +328,11 @@ def of_numbers(path, y):
     ranker, adapter = OrderPreservingRanker(), GroupRankerAdapter(ADAPTER)
     yield "command of grades", lambda: read_by_command(path, ranked, y=y, s=S, q=QID)
     yield "ndcg", lambda: ndcg_score(y, S, qid=QID)
-    yield "compare", lambda: compare("auc", y, BOTH).pvalues[0]
     yield "compare of queries", lambda: compare("ndcg", y, BOTH, qid=QID).pvalues[0]
     yield "scorer of grades", lambda: get_scorer("ndcg")(FirstColumn(), X, y, qid=QID)
     yield "ranker of queries", lambda: ranker.fit(X, y, qid=QID).predict(X).sum()
     yield "adapter", lambda: adapter.fit(X, y, qid=QID).predict(X).sum()
     yield "accumulator of queries", lambda: Accumulator("ndcg").update(y, S, qid=QID).result()
-    yield "compare in part", lambda: compare("auc", y, BOTH, design="all").low[0]
 
 
 def like(column, values):

@@ -44,7 +44,12 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, seeded, write_table
 
-from sklearn_rank.inference._evidence import check_groups, joint_influence, measure_influence
+from sklearn_rank.inference._evidence import (
+    check_groups,
+    check_lists,
+    influences_of,
+    joint_influence,
+)
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection import cross_val_compare
 
@@ -150,7 +155,7 @@ def forms(kind, sample, measure, seed):
         )
         ends = [x for found in (sided, both) for x in (found.low[0], found.high[0])]
         return {"compare": [sided.differences[0], *ends]}
-    influences, _ = measure_influence(get_measure(measure), y, list(scores))
+    influences, _ = influences_of(check_lists(get_measure(measure), y, list(scores)))
     groups = None if groups is None else check_groups(groups, len(y))
     joint = joint_influence(influences, groups=groups)
     difference = float(CONTRAST @ joint.estimates)

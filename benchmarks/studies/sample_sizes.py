@@ -27,9 +27,10 @@ from measuring import RESULTS, describe_machine, format_table, write_table
 from sklearn_rank.inference import metric_interval, sample_size
 from sklearn_rank.inference._evidence import (
     check_groups,
+    check_lists,
+    influences_of,
     joint_influence,
     mean_influences,
-    measure_influence,
 )
 from sklearn_rank.metrics import get_measure
 
@@ -92,7 +93,7 @@ def rejects(joint):
 
 def influence_joint(measure, y, scores, groups=None):
     """Estimates of both rankers and their covariance."""
-    found, _ = measure_influence(measure, y, tuple(scores))
+    found, _ = influences_of(check_lists(measure, y, tuple(scores)))
     return joint_influence(found, conditional=True, groups=check_groups(groups, len(y)))
 
 

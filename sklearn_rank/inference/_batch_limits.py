@@ -19,13 +19,10 @@ from math import ceil, log, sqrt
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_consistent_length
 
 from .._printed import Printed, Table, text_table
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
-    array_of_labels,
-    check_column,
     check_generator,
     check_level,
     check_number,
@@ -37,7 +34,7 @@ from .._validation import (
 from ..bounds._shared import sums_of_earlier
 from ..metrics import get_measure
 from ._evidence import check_joined_groups, check_one_list, refuse_collections
-from ._label_design import Design, random_rows
+from ._label_design import Design, rows_at_random
 from ._limits import log_binomial
 
 # Numbers of rows at which limits are computed: from the first on, each by a factor more.
@@ -259,27 +256,24 @@ def batch_limits(
     200  189   200     195.9
     """
     refuse_collections(y_true=y_true, y_score=y_score, batch_score=batch_score)
-    rows_with_labels = {"y_true": y_true, "y_score": y_score, "density_ratio": density_ratio}
-    refuse_misread(**rows_with_labels, groups=groups, design=design)
+    refuse_misread(y_true=y_true, density_ratio=density_ratio, groups=groups)
     refuse_misread(batch_score=batch_score, groups=batch_groups)
     # A stream of its own: rows may have been drawn with the same seed.
     level, (rng,) = check_level(level), check_generator(random_state).spawn(1)
-    rows: Any = slice(None)
-    all_rows = y_score
-    if design is not None:
-        y_true, y_score = array_of_labels(y_true), check_column("y_score", y_score)
-        check_consistent_length(y_true, y_score)
-        rows = random_rows(y_true, design, rng)
-        y_true, y_score = y_true[rows], y_score[rows]
-    data = check_one_list(get_measure("precision@1"), y_true, y_score, pos_label=pos_label).data
-    labels = data.labels
-    labelled_score, score = check_samples(y_score=data.score, batch_score=batch_score)
+    evidence = check_one_list(
+        get_measure("precision@1"), y_true, y_score, design=design, pos_label=pos_label
+    )
+    rows: Any = slice(None) if evidence.partial is None else rows_at_random(evidence.partial, rng)
+    labels = evidence.data.labels[rows]
+    labelled_score, score = check_samples(
+        y_score=evidence.data.score[rows], batch_score=batch_score
+    )
     if len(labels) == len(score) and np.array_equal(score, labelled_score):
         raise ValueError(
             "batch_score equals y_score: pass the scores of other rows, those without labels."
         )
     if density_ratio is not None:
-        weight = check_sample_weight(density_ratio, all_rows, name="density_ratio")
+        weight = check_sample_weight(density_ratio, y_score, name="density_ratio")
         chosen = (rng.random(len(weight)) * weight.max() < weight)[rows]
         labels, labelled_score = labels[chosen], labelled_score[chosen]
     n, m = len(labels), len(score)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
-from .._partitions import any_collection
+from .._lists import ScoredLists
 from .._printed import ROUNDING
-from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import (
-    are_usual_labels,
-    array_of_labels,
-    check_choice,
-    check_generator,
-    check_level,
-    is_number,
-    ravelled,
-    refuse_misread,
-)
+from .._typing import FloatArray, IntArray
+from .._validation import check_choice, check_generator, check_level
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Measure, get_measure
 from ..metrics._shared import Evidence, MeasureLike
@@ -29,27 +21,22 @@ from ._contrasts import comparison_of_limits, interval_comparison, resampled_com
 from ._evidence import (
     JointEstimate,
     WeightMeaning,
-    check_groups,
     check_joined_groups,
     check_lists,
-    check_two_classes,
-    check_weight_meaning,
-    dimensions,
+    influence_of,
+    influences_of,
     joint_independent,
     joint_influence,
     joint_samples,
-    labelled_amounts,
     list_target,
     mean_influences,
-    measure_influence,
     named_scores,
-    refuse_collections,
+    read_rows,
     refuse_grouped_collections,
     refuse_sampling,
     refuse_unknown,
 )
 from ._judged_queries import JudgedQueries
-from ._label_bounds import target_in_part
 from ._label_design import Design
 from ._limits import BLOCK, Limits, holm_adjust
 from ._methods import methods_of
@@ -172,33 +159,25 @@ EXCHANGES, SWAPS = 10_000, 999
 
 
 def swap_tests(
-    question: Question,
-    y_true: Any,
-    scores: Mapping[str, Any],
-    groups: Any,
-    rng: np.random.Generator,
+    question: Question, evidences: Sequence[Evidence], rng: np.random.Generator
 ) -> Comparison:
-    measure = question.measure
-    refuse_collections("scores are exchanged row by row", y_true=y_true, **scores, groups=groups)
-    rel = measure.rel
-    lists = {name: check_two_classes(y_true, score, rel) for name, score in scores.items()}
-    positive = next(iter(lists.values())).positive
-    if rel is not None:
-        measure = get_measure(measure, rel=None)
-    n = len(positive)
-    dependent = check_groups(groups, n)
-    unit = np.arange(n) if dependent is None else dependent.codes
-    ranks = {name: rankdata(data.score) for name, data in lists.items()}
-    influences, _ = measure_influence(measure, positive, [*ranks.values()])
+    influences, groups = influences_of(evidences)
+    unit = evidences[0].units.codes
+    ranked = {
+        name: replace(evidence.data, score=rankdata(evidence.data.score))
+        for name, evidence in zip(question.names, evidences, strict=True)
+    }
     statistics, differences, pvalues = [], [], []
-    for a, b in question.contrasts:
-        pair = np.stack([ranks[a], ranks[b]])
-        observed, difference = _studentise(measure, positive, pair, unit)
+    for names in question.contrasts:
+        pair = [ranked[name] for name in names]
+        ranks = np.stack([data.score for data in pair])
+        observed, difference = _studentise(question.measure, pair, unit)
         draws = np.empty(SWAPS)
         for i in range(SWAPS):
             swapped = rng.random(unit.max() + 1)[unit] < 0.5
-            exchanged = np.where(swapped, pair[::-1], pair)
-            draws[i] = _studentise(measure, positive, exchanged, unit)[0]
+            exchanged = np.where(swapped, ranks[::-1], ranks)
+            lists = [replace(pair[0], score=score) for score in exchanged]
+            draws[i] = _studentise(question.measure, lists, unit)[0]
         statistics.append(observed)
         differences.append(difference)
         # The share of statistics, the observed one among them, that are at least as extreme.
@@ -210,7 +189,7 @@ def swap_tests(
         pvalues.append((1.0 + np.count_nonzero(draws >= least)) / (SWAPS + 1.0))
     return question.answer(
         "swaps" if len(pvalues) == 1 else "swaps, Holm",
-        list_target(question.measure, influences[:1], [dependent]),
+        list_target(question.measure, influences[:1], [groups]),
         f"equal {question.measure.name}",
         values=[influence.estimate for influence in influences],
         standard_errors=[float(np.sqrt(influence.variance())) for influence in influences],
@@ -221,12 +200,12 @@ def swap_tests(
 
 
 def _studentise(
-    measure: Measure, positive: BoolArray, ranks: FloatArray, unit: IntArray
+    measure: Measure, pair: Sequence[ScoredLists], unit: IntArray
 ) -> tuple[float, float]:
     """Difference over its standard error, infinite where that is 0, and the difference."""
-    (a, b), _ = measure_influence(measure, positive, (ranks[0], ranks[1]))
+    a, b = (influence_of(measure, data, conditional=True).linear for data in pair)
     difference = a.estimate - b.estimate
-    sums = np.bincount(unit, a.centred() - b.centred()) / len(positive)
+    sums = np.bincount(unit, a.centred() - b.centred()) / len(unit)
     error = float(np.sqrt(np.sum(sums**2)))
     if abs(difference) <= NEGLIGIBLE * max(abs(a.estimate), abs(b.estimate)):
         return 0.0, difference
@@ -246,6 +225,7 @@ def compare(
     groups: Any = None,
     sample_weight: Any = None,
     weights: WeightMeaning = None,
+    pos_label: Any = None,
     value: Any = None,
     design: Design = None,
     alternative: Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
@@ -269,10 +249,10 @@ def compare(
         (``measure.has_influence``), such as ``"auc"``, ``"ap"``, ``"bedroc@20"``, or
         ``make_measure(..., influence=)``.
     y_true : array-like of shape (n_samples,), or mapping
-        Labels of two classes, 0 and 1 or -1 and 1, such as ``y == "yes"``; with ``qid`` labels or
-        relevance grades, as the measure requires. A two-dimensional array has one query per row. A
-        mapping from names to labels means that each ranker has its own data: ``scores``, and
-        ``qid``, ``groups`` and ``sample_weight`` if given, are then mappings with the same names.
+        Labels of two classes, or relevance grades, as the measure requires. A two-dimensional
+        array has one query per row. A mapping from names to labels means that each ranker has its
+        own data: ``scores``, and ``qid``, ``groups``, ``sample_weight`` and ``value`` if given,
+        are then mappings with the same names.
         An id of ``groups`` that occurs in two samples is one group, and the samples depend on each
         other through it; without ``groups`` they are independent.
     scores : mapping of str to array-like, data frame, or array of shape (n_samples, n_rankers)
@@ -295,7 +275,9 @@ def compare(
         What ``sample_weight`` is; required with it. "frequency": each row stands for that many
         identical rows, a whole number. "sampling": each row was drawn once, with a probability
         proportional to 1 / weight; with ``qid`` each query was, and all its rows have its weight.
-    value : pair or array-like of shape (n_samples,) or (n_samples, 2), default=None
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
+    value : pair, array-like of shape (n_samples,) or (n_samples, 2), or mapping, default=None
         For measures of amounts, such as ``"profit@50"``, and labels of two classes: what each row
         brings, as for :func:`sklearn_rank.metrics.get_scorer`. None means that ``y_true`` holds
         the amounts.
@@ -455,16 +437,9 @@ def compare(
     if isinstance(scores, np.ndarray) and scores.ndim == 2:
         scores = dict(enumerate(scores.T))
     scores = named_scores(scores, name="scores")
-    rows = {"y_true": y_true, "qid": qid, "groups": groups, "sample_weight": sample_weight}
-    if paired:
-        named = {f"scores[{name!r}]": x for name, x in scores.items()}
-        refuse_misread(**rows, **named, value=value, design=design)
-    if value is not None:
-        rows["y_true"] = y_true = labelled_amounts(measure, y_true, value, design)
     question = Question.of(measure, tuple(scores), baseline, alternative, margin, level)
-    for name, labels in ({"y_true": y_true} if paired else y_true).items():
-        _refuse_labels(measure, labels, name if paired else f"y_true[{name!r}]")
-    for name, column in rows.items():
+    columns = {"qid": qid, "groups": groups, "sample_weight": sample_weight, "value": value}
+    for name, column in columns.items():
         if column is not None and isinstance(column, Mapping) == paired:
             raise TypeError(
                 f"{name} is a mapping, but y_true is not: pass y_true as a mapping too, if each"
@@ -473,106 +448,87 @@ def compare(
                 else f"{name} is not a mapping, but y_true is one, of the labels of each ranker:"
                 " pass a mapping with the names of scores."
             )
-    rows["weights"] = weights
-    conditional = False if check_weight_meaning(weights, sample_weight) else None
-    if design is not None:
-        refuse_collections(y_true=y_true, scores=scores)
-        rows["y_true"] = array_of_labels(y_true)
-        if method != "auto" or not paired:
-            raise ValueError(
-                "design is for rankers that scored the same rows: leave out method, and pass one"
-                " array of labels, or leave out design."
-            )
-        rows["design"] = design
-        if not _is_one_list(rows):
-            queries = JudgedQueries.of(measure, rows.pop("y_true"), scores, **rows)
-            if queries.is_bounded:
-                return _of_bounds(queries, question)
-            joint = joint_means(list(queries.values().values()))
-            return joint_comparison(joint, question, rng, queries.target)
-        return _by_limits(question, scores, rows, conditional)
-    if method == "bootstrap":
-        if not paired or not _is_one_list(rows):
-            raise ValueError(
-                "method='bootstrap' is for rankers of the same rows of one list: leave method out."
-            )
-        if not measure.laws.keys() & {"resamples", "influence"}:
-            raise ValueError(
-                f"method='bootstrap' is wrong for {measure.name}, which has no influence function,"
-                " since single items may decide it: leave method out, or pass qid for a mean over"
-                " queries."
-            )
-        evidences = _evidences(measure, scores, rows, conditional)
-        return resampled_comparison(evidences, question, SWAPS, rng)
-    if method != "auto":
-        if margin is not None or not paired:
-            what = "margin" if paired else "separate data of each ranker"
-            raise ValueError(f"method={method!r} does not support {what}: leave method out.")
-        return _compare_pairs(question, scores, rows, method, rng)
-    if paired and "influence" not in measure.laws and _is_one_list(rows):
-        return _by_limits(question, scores, rows, conditional)
-    estimate = _same_rows if paired else _separate_rows
-    joint, target = estimate(measure, scores, rows, conditional is not False)
-    return joint_comparison(joint, question, rng, target)
-
-
-def _refuse_labels(measure: Measure, labels: Any, name: str) -> None:
-    """Refuse words, and two numbers that do not tell which of them is the positive class."""
-    if any_collection(labels):
-        return
-    values = np.asarray(labels) if hasattr(labels, "__array__") else np.empty(0)
-    if values.size and values.dtype.kind in "biuf":
-        # Whatever lies between the ends, the reader of the measure refuses.
-        ends = [np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)]
-        if measure.kind != "binary" or are_usual_labels(np.unique(ends)):
-            return
-    of_rows = array_of_labels(labels).ravel().tolist()
-    if words := [label for label in of_rows if isinstance(label, str)]:
+    if design is not None and (method != "auto" or not paired):
         raise ValueError(
-            f"{name} holds words, as {str(min(words))!r}: pass labels of 0 and 1, or True and"
-            f" False, such as {name} == {str(max(words))!r}."
+            "design is for rankers that scored the same rows: leave out method, and pass one"
+            " array of labels, or leave out design."
         )
-    if measure.kind != "binary" or measure.rel is not None:
-        return
-    classes = sorted({label for label in of_rows if is_number(label) and label == label})
-    if len(classes) in (1, 2) and not are_usual_labels(np.array(classes)):
+    if method != "auto" and not (paired and (margin is None or method == "bootstrap")):
+        what = "margin" if paired else "separate data of each ranker"
+        raise ValueError(f"method={method!r} does not support {what}: leave method out.")
+    options = {"weights": weights, "pos_label": pos_label}
+    if not paired:
+        joint, target = _separate_rows(measure, scores, {"y_true": y_true} | columns, options)
+        return joint_comparison(joint, question, rng, target)
+    named = {f"scores[{name!r}]": score for name, score in scores.items()}
+    y_true, rows = read_rows(measure, y_true, named, design=design, **columns, **options)
+    of_queries = "qid" in rows
+    if method != "auto" and of_queries == (method in ("swap", "bootstrap")):
+        others = "'randomization', 't' or 'wilcoxon'" if of_queries else "'swap'"
+        data = "means over queries" if of_queries else "one list"
         raise ValueError(
-            f"{name} takes value in {{{', '.join(map(repr, classes))}}}: pass labels of 0 and 1,"
-            f" or True and False, such as {name} == {classes[-1]!r}."
+            f"method={method!r} does not support {data}: pass method={others}, or leave method"
+            " out."
         )
+    compare_rows = _compare_queries if of_queries else _compare_on_list
+    return compare_rows(question, y_true, scores, rows, method, rng)
 
 
-def _is_one_list(rows: dict[str, Any]) -> bool:
-    y_true = rows["y_true"]
-    if rows["qid"] is not None:
-        return False
-    return any_collection(y_true) or dimensions(ravelled(y_true, "y_true")) != 2
-
-
-def _evidences(
-    measure: Measure, scores: dict[str, Any], rows: dict[str, Any], conditional: bool | None
-) -> list[Evidence]:
-    """Evidence of each ranker of one list."""
-    columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
-    of_rankers = list(scores.values())
-    return check_lists(measure, rows["y_true"], of_rankers, conditional=conditional, **columns)
-
-
-def _by_limits(
-    question: Question, scores: dict[str, Any], rows: dict[str, Any], conditional: bool | None
+def _compare_queries(
+    question: Question,
+    y_true: Any,
+    scores: dict[str, Any],
+    rows: dict[str, Any],
+    method: str,
+    rng: np.random.Generator,
 ) -> Comparison:
-    """Compare rankers of one list by limits: without influence function, or labels in part."""
-    measure = question.measure
-    if rows["weights"] == "sampling":
-        refuse_sampling(measure)
-    needs_method = "design" not in rows
-    if needs_method and (not measure.laws or next(iter(methods_of(measure).values())).explicit):
-        refuse_unknown(measure)
-    evidences = _evidences(measure, scores, rows, conditional)
-    target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
     if "design" in rows:
-        target = target_in_part(evidences[0])
-    return interval_comparison(evidences, question, target)
+        queries = JudgedQueries.of(question.measure, y_true, scores, **rows)
+        if queries.is_bounded:
+            return _of_bounds(queries, question)
+        samples, target = queries.values(), queries.target
+    else:
+        samples = query_values_of(question.measure, y_true, scores, **rows)
+        target = f"mean {question.measure.name} over {next(iter(samples.values())).size_text}"
+    if method != "auto":
+        return compare_samples(question, samples, method, EXCHANGES, rng)
+    return joint_comparison(joint_means(list(samples.values())), question, rng, target)
+
+
+def _compare_on_list(
+    question: Question,
+    y_true: Any,
+    scores: dict[str, Any],
+    rows: dict[str, Any],
+    method: str,
+    rng: np.random.Generator,
+) -> Comparison:
+    measure, laws = question.measure, question.measure.laws
+    if method == "swap":
+        _refuse_weights(rows["sample_weight"], "method='swap'")
+    if method == "bootstrap" and not laws.keys() & {"resamples", "influence"}:
+        raise ValueError(
+            f"method='bootstrap' is wrong for {measure.name}, which has no influence function,"
+            " since single items may decide it: leave method out, or pass qid for a mean over"
+            " queries."
+        )
+    evidences = check_lists(measure, y_true, list(scores.values()), **rows)
+    if method == "swap":
+        return swap_tests(question, evidences, rng)
+    if method == "bootstrap":
+        return resampled_comparison(evidences, question, SWAPS, rng)
+    if "design" in rows:
+        return interval_comparison(evidences, question)
+    if "influence" in laws:
+        influences, groups = influences_of(evidences)
+        joint = joint_influence(influences, conditional=not evidences[0].sampled, groups=groups)
+        target = list_target(measure, influences[:1], [groups])
+        return joint_comparison(joint, question, rng, target)
+    if evidences[0].sampled:
+        refuse_sampling(measure)
+    if not laws or next(iter(methods_of(measure).values())).explicit:
+        refuse_unknown(measure)
+    return interval_comparison(evidences, question)
 
 
 def _of_bounds(queries: JudgedQueries, question: Question) -> Comparison:
@@ -586,59 +542,45 @@ def _of_bounds(queries: JudgedQueries, question: Question) -> Comparison:
     return comparison_of_limits(question, values, limits_of, queries.target, "bounds")
 
 
-def _same_rows(
-    measure: Measure, scores: dict[str, Any], rows: dict[str, Any], conditional: bool
-) -> tuple[JointEstimate, str]:
-    if _is_one_list(rows):
-        of_list = {name: value for name, value in rows.items() if name != "qid"}
-        influences, groups = measure_influence(
-            measure, scores=tuple(scores.values()), conditional=conditional, **of_list
-        )
-        joint = joint_influence(influences, conditional=conditional, groups=groups)
-        return joint, list_target(measure, influences[:1], [groups])
-    samples = list(query_values_of(measure, scores=scores, **rows).values())
-    joint = joint_means(samples)
-    return joint, f"mean {measure.name} over {samples[0].size_text}"
-
-
 def _separate_rows(
-    measure: Measure, scores: dict[str, Any], rows: dict[str, Any], conditional: bool
+    measure: Measure, scores: dict[str, Any], columns: dict[str, Any], options: dict[str, Any]
 ) -> tuple[JointEstimate, str]:
     """Joint estimate of rankers on separate rows, and its description."""
-    options = {"weights": rows.pop("weights")}
-    columns: dict[str, dict[str, Any]] = {}
-    for name, column in rows.items():
+    parts: dict[str, dict[str, Any]] = {ranker: {} for ranker in scores}
+    for name, column in columns.items():
         if column is not None:
-            columns[name] = {str(ranker): values for ranker, values in column.items()}
-            if set(columns[name]) != set(scores):
+            named = {str(ranker): values for ranker, values in column.items()}
+            if set(named) != set(scores):
                 raise ValueError(
-                    f"{name} has the names {sorted(columns[name])} and scores has"
-                    f" {sorted(scores)}: pass the same names."
+                    f"{name} has the names {sorted(named)} and scores has {sorted(scores)}: pass"
+                    " the same names."
                 )
-    parts = {
-        ranker: {name: column[ranker] for name, column in columns.items()} for ranker in scores
-    }
+            for ranker, part in parts.items():
+                part[name] = named[ranker]
     groups = None
-    if "groups" in columns:
-        refuse_grouped_collections(rows["groups"], y_true=rows["y_true"], scores=scores)
+    if columns["groups"] is not None:
+        refuse_grouped_collections(columns["groups"], y_true=columns["y_true"], scores=scores)
         sizes = [len(part["y_true"]) for part in parts.values()]
         groups = check_joined_groups([part["groups"] for part in parts.values()], sizes)
         for part, n, end in zip(parts.values(), sizes, np.cumsum(sizes), strict=True):
             part["groups"] = groups.only(slice(end - n, end))
-    if all(_is_one_list({"qid": None} | part) for part in parts.values()):
-        _refuse_weights(rows["sample_weight"], "separate samples of one list each")
+    read = []
+    for ranker, part in parts.items():
+        name, labels, score = f"y_true[{ranker!r}]", part.pop("y_true"), scores[ranker]
+        named = {f"scores[{ranker!r}]": score}
+        read.append(read_rows(measure, labels, named, name=name, **part, **options))
+    if not any("qid" in rows for _, rows in read):
+        _refuse_weights(columns["sample_weight"], "separate samples of one list each")
         lists = []
-        for ranker, part in parts.items():
-            part |= {"scores": (scores[ranker],), "name": f"y_true[{ranker!r}]", **options}
-            (influence,), of_rows = measure_influence(measure, conditional=conditional, **part)
+        for (labels, rows), (ranker, score) in zip(read, scores.items(), strict=True):
+            name = f"y_true[{ranker!r}]"
+            evidences = check_lists(measure, labels, [score], name=name, **rows)
+            (influence,), of_rows = influences_of(evidences, name)
             lists.append((influence, of_rows))
-        joint = joint_samples(lists, conditional=conditional)
-        return joint, list_target(measure, *map(list, zip(*lists, strict=True)))
+        return joint_samples(lists), list_target(measure, *map(list, zip(*lists, strict=True)))
     samples = [
-        query_values_of(
-            measure, scores={ranker: scores[ranker]}, **{"qid": None, **options, **part}
-        )[ranker]
-        for ranker, part in parts.items()
+        query_values_of(measure, labels, {"": score}, **rows)[""]
+        for (labels, rows), score in zip(read, scores.values(), strict=True)
     ]
     if groups is None:
         joint = joint_independent([joint_means([sample]) for sample in samples])
@@ -658,26 +600,3 @@ def _refuse_weights(sample_weight: Any, what: str) -> None:
             f"sample_weight is not supported for {what}: pass qid for means over queries, leave"
             " sample_weight out, or compare on the same rows without method."
         )
-
-
-def _compare_pairs(
-    question: Question,
-    scores: dict[str, Any],
-    rows: dict[str, Any],
-    method: str,
-    rng: np.random.Generator,
-) -> Comparison:
-    """Tests of pairs by another method, adjusted by Holm's."""
-    one_list = _is_one_list(rows)
-    if one_list != (method == "swap"):
-        methods = "'randomization', 't' or 'wilcoxon'" if method == "swap" else "'swap'"
-        data = "one list" if one_list else "means over queries"
-        raise ValueError(
-            f"method={method!r} does not support {data}: pass method={methods}, or leave method"
-            " out."
-        )
-    if one_list:
-        _refuse_weights(rows["sample_weight"], "method='swap'")
-        return swap_tests(question, rows["y_true"], scores, rows["groups"], rng)
-    samples = query_values_of(question.measure, scores=scores, **rows)
-    return compare_samples(question, samples, method, EXCHANGES, rng)

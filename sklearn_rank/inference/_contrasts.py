@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..metrics._shared import Draws, Evidence
-from ._label_bounds import is_bounded, label_bounds
+from ._label_bounds import is_bounded, label_bounds, target_in_part
 from ._limits import Limits, LimitsAt, two_sided_quantile
 from ._list_intervals import limits_of_draws, resampled_values
 from ._methods import interval_of, method_of
@@ -18,9 +18,7 @@ from ._results import Comparison, Interval, Question, level_of_both
 from ._score_path import score_limits
 
 
-def interval_comparison(
-    evidences: Sequence[Evidence], question: Question, target: str
-) -> Comparison:
+def interval_comparison(evidences: Sequence[Evidence], question: Question) -> Comparison:
     """Test contrasts by their limits: a hypothesis is rejected at the levels that exclude it."""
     measure, grouped = evidences[0].measure, evidences[0].groups is not None
     of_draws = "draws" in measure.laws and not grouped
@@ -38,6 +36,7 @@ def interval_comparison(
             # The walks of single values and of their difference end at other probabilities.
             return float(np.clip(row @ values, low, high)), limits
 
+        target = target_in_part(evidences[0])
         return comparison_of_limits(question, values, in_part, target, singles[0].method)
 
     def of_pair(row: FloatArray) -> tuple[float, LimitsAt]:
@@ -45,6 +44,7 @@ def interval_comparison(
         first, second = int(row.argmax()), int(row.argmin())
         return float(row @ values), find(evidences[first], evidences[second])
 
+    target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
     method = "square-and-add" if of_draws else "bonferroni"
     return comparison_of_limits(question, values, of_pair, target, method)
 

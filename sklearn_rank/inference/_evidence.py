@@ -13,12 +13,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._lists import LabelType, ScoredLists, check_scored_lists, numbers_of_queries
+from .._lists import ScoredLists, check_scored_lists, numbers_of_queries
 from .._partitions import aligned, any_collection, is_collection
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
 from .._validation import (
     Coded,
+    array_of_labels,
     check_choice,
     check_qid,
     ravelled,
@@ -293,23 +294,6 @@ def dimensions(y_true: Any, *, name: str = "y_true") -> int:
         ) from None
 
 
-def check_two_classes(y_true: Any, y_score: Any, rel: float | None = None) -> ScoredLists:
-    y_true = _labels_of_one_list(y_true, "y_true")
-    data = check_scored_lists(y_true, y_score, LabelType("binary", rel=rel))
-    refuse_one_class(data)
-    return data
-
-
-def _labels_of_one_list(y_true: Any, name: str) -> Any:
-    y_true = ravelled(y_true, name)
-    if dimensions(y_true, name=name) != 1:
-        raise ValueError(
-            f"{name} has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
-            " one-dimensional labels and scores."
-        )
-    return y_true
-
-
 def refuse_one_class(data: ScoredLists, name: str = "y_true") -> None:
     n, n_pos = data.sizes[0], data.positives[0]
     if n_pos == 0 or n_pos == n:
@@ -409,23 +393,59 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
         )
 
 
-def labelled_amounts(
-    measure: Measure, y_true: Any, value: Any, design: Any, pos_label: Any = None
-) -> FloatArray:
-    """Amounts of rows from their classes and ``value``."""
-    refuse_value(measure)
-    refuse_collections("value is for rows in memory", y_true=y_true)
-    if design is not None or isinstance(y_true, Mapping) or dimensions(y_true) == 2:
-        raise TypeError(
-            "value is for one array of labels, which are all known: pass the amounts of the rows"
-            " as y_true, and leave value out."
-        )
-    return amounts_of(y_true, value, pos_label=pos_label)
+def read_rows(
+    measure: Measure,
+    y_true: Any,
+    scores: Mapping[str, Any],
+    *,
+    qid: Any = None,
+    sample_weight: Any = None,
+    weights: WeightMeaning = None,
+    groups: Any = None,
+    pos_label: Any = None,
+    value: Any = None,
+    design: Design = None,
+    name: str = "y_true",
+) -> tuple[Any, dict[str, Any]]:
+    """Labels, and the other columns of the same rows, as all functions of rows read them.
+
+    Of queries there is qid among them, of labels known in part the design.
+    """
+    columns = {"qid": qid, "sample_weight": sample_weight, "groups": groups}
+    refuse_misread(y_true=y_true, **scores, **columns, value=value, design=design)
+    in_chunks = any_collection(y_true, *scores.values(), *columns.values())
+    rows = {"sample_weight": sample_weight, "weights": weights, "groups": groups}
+    if check_weight_meaning(weights, sample_weight) and in_chunks:
+        reason = "inverse probabilities belong to rows"
+        refuse_collections(reason, y_true=y_true, **scores, **columns)
+    if design is not None:
+        if in_chunks:
+            refuse_collections(y_true=y_true, **scores)
+        y_true, rows["design"] = array_of_labels(y_true, name), design
+    elif not is_collection(y_true):
+        y_true = ravelled(y_true, name)
+    of_queries = qid is not None or dimensions(y_true, name=name) == 2
+    if value is not None:
+        refuse_value(measure)
+        refuse_collections("value is for rows in memory", y_true=y_true)
+        if design is not None or dimensions(y_true) == 2:
+            raise TypeError(
+                "value is for one array of labels, which are all known: pass the amounts of the"
+                " rows as y_true, and leave value out."
+            )
+        y_true, pos_label = amounts_of(y_true, value, pos_label=pos_label), None
+    if of_queries:
+        rows["qid"] = qid
+    if in_chunks:
+        rows["in_chunks"] = True
+    return y_true, rows | {"pos_label": pos_label}
 
 
 def check_one_list(measure: Measure, y_true: Any, y_score: Any, **columns: Any) -> Evidence:
     """Evidence of one ranker."""
-    return check_lists(measure, y_true, [y_score], **columns)[0]
+    y_true, rows = read_rows(measure, y_true, {"y_score": y_score}, **columns)
+    rows.pop("qid", None)
+    return check_lists(measure, y_true, [y_score], **rows)[0]
 
 
 def check_lists(
@@ -440,19 +460,11 @@ def check_lists(
     conditional: bool | None = None,
     name: str = "y_true",
     design: Design = None,
+    in_chunks: bool = False,
 ) -> list[Evidence]:
     """Evidence of each of several rankers that scored the same rows of one list."""
     measure._check_arguments(sample_weight=sample_weight)
-    of_rankers = {f"scores[{i}]": score for i, score in enumerate(scores)}
-    columns = {name: y_true} | (of_rankers if len(scores) > 1 else {"y_score": scores[0]})
-    refuse_misread(**columns, sample_weight=sample_weight, groups=groups, design=design)
-    partial = None
-    if design is not None:
-        y_true, partial = check_partial_labels(y_true, design, name, sample_weight=sample_weight)
-    sampled = check_weight_meaning(weights, sample_weight)
-    if sampled:
-        refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=scores)
-    if any_collection(y_true, *scores, sample_weight, groups):
+    if in_chunks:
         if len(scores) > 1:
             # Differences need both scores of each row, which counts of scores do not keep.
             columns = {name: y_true, "y_score": tuple(scores)}
@@ -469,7 +481,14 @@ def check_lists(
         table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
         evidence = measure.evidence(table.in_one_memory(measure))
         return [replace(evidence, conditional=conditional is not False)]
-    y_true = _labels_of_one_list(y_true, name)
+    partial, sampled = None, weights == "sampling"
+    if design is not None:
+        y_true, partial = check_partial_labels(y_true, design, name, sample_weight=sample_weight)
+    if (shape := shape_of(y_true))[1:]:
+        raise ValueError(
+            f"{name} has {len(shape)} dimensions, but the interval is for one list: pass"
+            " one-dimensional labels and scores."
+        )
     labels = measure.label_type(pos_label, name)
     data = check_scored_lists(y_true, scores[0], labels, sample_weight=sample_weight)
     dependent = check_groups(groups, len(y_true))
@@ -484,39 +503,29 @@ def check_lists(
         dependent = dependent or singleton_groups(len(data.score))
     else:
         refuse_fractions(sample_weight)
-    lists = [data, *(data.scored_by(y_score, shape_of(y_true)) for y_score in scores[1:])]
-    fixed = conditional is not False and not sampled
-    evidences = [measure.evidence(replace(scored, rows=None), dependent) for scored in lists]
+    lists = [data, *(data.scored_by(y_score, shape) for y_score in scores[1:])]
+    if partial is not None and conditional is None:
+        # This list, where nothing tells how much lists of the population differ.
+        conditional = bool(partial.unreachable.any() or not measure.has_influence)
+        conditional |= not np.ptp(data.labels[partial.known].astype(np.float64))
+    of_list: dict[str, Any] = {"sampled": sampled, "partial": partial}
+    of_list["conditional"] = conditional is not False and not sampled
+    evidences = [
+        replace(measure.evidence(replace(x, rows=None), dependent), **of_list) for x in lists
+    ]
     if partial is not None:
-        if conditional is None:
-            # This list, where nothing tells how much lists of the population differ.
-            conditional = bool(partial.unreachable.any() or not measure.has_influence)
-            conditional |= not np.ptp(data.labels[partial.known].astype(np.float64))
-        evidences = [
-            replace(evidence, partial=partial, conditional=conditional) for evidence in evidences
-        ]
         check_labels_in_part(evidences)
         check_fitted_proxy(data.labels, partial)
-        return evidences
-    if fixed:
-        return evidences
-    return [replace(evidence, conditional=False, sampled=sampled) for evidence in evidences]
+    return evidences
 
 
 # --------------------------------------------------------------------------------------- influence
 
 
-def measure_influence(
-    measure: Measure,
-    y_true: Any,
-    scores: Sequence[Any],
-    *,
-    conditional: bool = True,
-    name: str = "y_true",
-    **columns: Any,
+def influences_of(
+    evidences: Sequence[Evidence], name: str = "y_true"
 ) -> tuple[list[ClassInfluence], Groups | None]:
     """Influence of the same rows on the measure of several rankers, and the groups of the rows."""
-    evidences = check_lists(measure, y_true, scores, name=name, **columns)
     first = evidences[0]
     if first.measure.kind == "binary":
         refuse_one_class(first.data, name)
@@ -525,9 +534,7 @@ def measure_influence(
         return [sampling_influence(x.measure, x.data) for x in evidences], first.groups
     if first.groups is not None:
         evidences = [evidence.repeat() for evidence in evidences]
-    influences = [
-        influence_of(x.measure, x.data, conditional=conditional).linear for x in evidences
-    ]
+    influences = [influence_of(x.measure, x.data, conditional=True).linear for x in evidences]
     return influences, evidences[0].groups
 
 

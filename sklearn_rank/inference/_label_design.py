@@ -388,18 +388,20 @@ Design: TypeAlias = LabelDesign | Literal["all"] | None
 
 def random_rows(y_true: Any, design: Any, rng: np.random.Generator) -> IntArray:
     """Labelled rows that are a random sample of all rows: the more likely a label, the fewer."""
-    known = ~are_missing(array_of_labels(y_true))
-    if not known.any():
+    if are_missing(array_of_labels(y_true)).all():
         return np.empty(0, dtype=np.intp)
-    _, partial = check_partial_labels(y_true, design)
+    return rows_at_random(check_partial_labels(y_true, design)[1], rng)
+
+
+def rows_at_random(partial: PartialLabels, rng: np.random.Generator) -> IntArray:
     if partial.unreachable.any() or partial.batches is not None:
         raise ValueError(
             "design must give each row a probability of a label above 0 that does not depend on"
             " other labels, or no random sample can be made of the rows with labels: label a"
             " random sample of all rows."
         )
-    least = partial.probability.min()
-    return np.flatnonzero(known & (rng.random(len(known)) < least / partial.probability))
+    share = partial.probability.min() / partial.probability
+    return np.flatnonzero(partial.known & (rng.random(len(share)) < share))
 
 
 def _checked_probabilities(values: Any, known: BoolArray) -> FloatArray:

@@ -5,25 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .._partitions import any_collection
-from .._validation import (
-    array_of_labels,
-    check_flag,
-    check_generator,
-    check_level,
-    check_resamples,
-    ravelled,
-    refuse_misread,
-)
+from .._validation import check_flag, check_generator, check_level, check_resamples
 from ..metrics import Accumulator, get_measure
 from ..metrics._shared import MeasureLike
 from ._evidence import (
     WeightMeaning,
     accumulated_list,
-    check_one_list,
+    check_lists,
     check_weight_meaning,
-    dimensions,
-    labelled_amounts,
+    read_rows,
     refuse_collections,
 )
 from ._judged_queries import JudgedQueries
@@ -320,13 +310,11 @@ def metric_interval(
     level, n_resamples = check_level(level), check_resamples(n_resamples)
     rng = check_generator(random_state)
     if conditional is not None:
-        check_flag("conditional", conditional)
-    columns = {"y_true": y_true, "y_score": y_score, "qid": qid, "sample_weight": sample_weight}
-    columns |= {"groups": groups, "pos_label": pos_label, "design": design}
-    refuse_misread(**columns)
-    columns["value"] = value
+        conditional = check_flag("conditional", conditional)
+    columns = {"qid": qid, "sample_weight": sample_weight, "groups": groups}
+    columns |= {"pos_label": pos_label, "value": value, "design": design}
     if isinstance(measure, Accumulator):
-        for name, column in columns.items():
+        for name, column in ({"y_true": y_true, "y_score": y_score} | columns).items():
             if column is not None:
                 raise TypeError(
                     f"measure is an Accumulator, which holds the rows, and {name} is given as"
@@ -348,39 +336,27 @@ def metric_interval(
             measure, level, method, conditional is not False, n_resamples=n_resamples, rng=rng
         )
     measure = get_measure(measure)
-    for name in ("y_true", "y_score"):
-        if columns[name] is None:
+    for name, column in {"y_true": y_true, "y_score": y_score}.items():
+        if column is None:
             raise TypeError(f"{name} is missing: pass it, or an Accumulator as the measure.")
-    in_chunks = any_collection(y_true, y_score, qid, sample_weight, groups)
-    partial = design is not None
-    if partial:
-        refuse_collections(y_true=y_true, y_score=y_score)
-        y_true = array_of_labels(y_true)
-    if not in_chunks:
-        y_true = ravelled(y_true, "y_true")
-    if value is not None:
-        y_true, pos_label = labelled_amounts(measure, y_true, value, design, pos_label), None
-    rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
-    if qid is not None or dimensions(y_true) == 2:
-        if partial:
-            if method not in ("auto", "t", "bounds"):
-                raise ValueError(f"method={method!r} does not support design: leave method out.")
-            rows |= {"weights": weights, "qid": qid, "design": design}
-            return JudgedQueries.of(measure, y_true, {"": y_score}, **rows).interval(level)
-        samples = query_values_of(measure, y_true, {"": y_score}, qid=qid, weights=weights, **rows)
+    y_true, rows = read_rows(measure, y_true, {"y_score": y_score}, weights=weights, **columns)
+    if "qid" in rows and design is not None:
+        if method not in ("auto", "t", "bounds"):
+            raise ValueError(f"method={method!r} does not support design: leave method out.")
+        return JudgedQueries.of(measure, y_true, {"": y_score}, **rows).interval(level)
+    if "qid" in rows:
+        samples = query_values_of(measure, y_true, {"": y_score}, **rows)
         return sample_interval(samples[""], level, method, n_resamples, rng)
-    sampled = check_weight_meaning(weights, sample_weight)
+    sampled, in_chunks = weights == "sampling", "in_chunks" in rows
     chosen = method_of(
-        measure, method, grouped=groups is not None, sampled=sampled, partial=partial
+        measure, method, grouped=groups is not None, sampled=sampled, partial=design is not None
     )
     if in_chunks and not sampled and measure.rel is None and chosen.law == "placements":
-        return of_range(
-            auc_interval_of_chunks(y_true, y_score, level, chosen.name, **rows), measure
-        )
+        area = auc_interval_of_chunks(y_true, y_score, level, chosen.name, **rows)
+        return of_range(area, measure)
     if in_chunks and chosen.name == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
-    rows |= {"weights": weights, "conditional": conditional, "design": design}
-    evidence = check_one_list(measure, y_true, y_score, **rows)
+    (evidence,) = check_lists(measure, y_true, [y_score], conditional=conditional, **rows)
     return interval_of(evidence, level, chosen, n_resamples=n_resamples, rng=rng)
 
 

@@ -16,18 +16,17 @@ from .._lists import ScoredLists
 from .._order import counted_blocks
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import ravelled
 from .._warn import warn
 from ..bounds._shared import TINY
 from ..metrics import Measure
 from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, share_at
 from ._evidence import (
     check_lists,
-    dimensions,
     influence_of,
     joint_influence,
     mean_influences,
     named_scores,
+    read_rows,
     refuse_collections,
     refuse_one_class,
     refuse_unknown,
@@ -366,7 +365,7 @@ def threshold_share(precision: float, tau: float, prevalence: float) -> float:
 Pilot: TypeAlias = tuple[Any, dict[str, Any], dict[str, Any]]
 
 
-def read_pilot(pilot: Any, rows: dict[str, Any]) -> Pilot:
+def read_pilot(measure: Measure, pilot: Any, rows: dict[str, Any]) -> Pilot:
     """Check the form of a pilot."""
     if not isinstance(pilot, tuple | list) or len(pilot) != 2:
         raise TypeError(
@@ -382,16 +381,16 @@ def read_pilot(pilot: Any, rows: dict[str, Any]) -> Pilot:
             " level=1 - 0.05 / number of pairs for all pairs together."
         )
     columns = {f"scores of {name!r}" if name else "y_score": x for name, x in scores.items()}
-    columns |= {"qid": rows["qid"], "groups": rows["groups"]}
-    refuse_collections("a pilot is one sample in memory", y_true=y_true, **columns)
-    return ravelled(y_true, "y_true"), scores, rows
+    refuse_collections("a pilot is one sample in memory", y_true=y_true, **columns, **rows)
+    y_true, rows = read_rows(measure, y_true, columns, **rows)
+    return y_true, scores, rows
 
 
 def pilot_model(
     measure: Measure, pilot: Pilot, expected: Expected, rng: np.random.Generator
 ) -> tuple[PlanModel, str, str, float]:
     """Model of a pilot, its method and description, and the degrees of freedom of its variance."""
-    y_true, scores, rows = pilot
+    _, scores, rows = pilot
     refuse("correlation", expected.correlation, "with a pilot, which provides it: leave it out")
     if expected.comparing:
         refuse("expected", expected.value, "for a difference with a pilot: leave it out")
@@ -400,7 +399,7 @@ def pilot_model(
                 "pilot has the scores of one ranker, but a comparison needs both: pass"
                 " pilot=(y_true, {'a': scores_a, 'b': scores_b})."
             )
-    of_queries = rows["qid"] is not None or dimensions(y_true) == 2
+    of_queries = "qid" in rows
     read = _pilot_of_queries if of_queries else _pilot_of_items
     sample, positive, groups, n, parts_of, shares = read(measure, pilot, expected)
     everything = np.ones(n, dtype=bool)
@@ -489,9 +488,8 @@ def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> Pilot
         )
     if not is_top:
         refuse_unknown(measure)
-    of_rows = {"groups": columns["groups"], "pos_label": columns["pos_label"]}
     of_rankers = list(scores.values())[: expected.n_rankers]
-    evidences = check_lists(measure, y_true, of_rankers, **of_rows)
+    evidences = check_lists(measure, y_true, of_rankers, **columns)
     data, groups = evidences[0].data, evidences[0].groups
     n, weights, share, positive = len(data.labels), None, None, None
     if measure.kind == "binary":

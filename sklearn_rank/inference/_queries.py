@@ -18,20 +18,18 @@ from scipy.stats import rankdata, wilcoxon
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._lists import ScoredLists
-from .._partitions import any_collection
 from .._printed import ROUNDING
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_choice, check_item_weights, ravelled, shape_of
+from .._validation import check_choice, check_item_weights, shape_of
 from .._warn import warn
 from ..bounds._shared import bisect
-from ..metrics import Measure, get_measure
-from ..metrics._shared import Groups, KeptValues, MeasureLike, singleton_groups
+from ..metrics import Measure
+from ..metrics._shared import Groups, KeptValues, singleton_groups
 from ._evidence import (
     GroupPart,
     JointEstimate,
     WeightMeaning,
     check_groups,
-    check_weight_meaning,
     dimensions,
     joint_influence,
     mean_influences,
@@ -110,7 +108,7 @@ class QueryValues:
 
 
 def query_values_of(
-    measure: MeasureLike,
+    measure: Measure,
     y_true: Any,
     scores: Mapping[str, Any],
     *,
@@ -120,21 +118,15 @@ def query_values_of(
     groups: Any = None,
     pos_label: Any = None,
     least: int = 2,
+    in_chunks: bool = False,
 ) -> dict[str, QueryValues]:
-    in_chunks = any_collection(y_true, *scores.values(), qid, sample_weight, groups)
-    if not in_chunks:
-        y_true = ravelled(y_true, "y_true")
     if qid is None and dimensions(y_true) != 2:
         raise ValueError(
             "qid is missing, but the test is over queries: pass qid, the query id of each row."
             " For one list use metric_interval or compare without method."
         )
-    measure = get_measure(measure)
     query_weight = None
-    if check_weight_meaning(weights, sample_weight):
-        if in_chunks:
-            reason = "inverse probabilities are summed query by query"
-            refuse_collections(reason, y_true=y_true, qid=qid, **scores)
+    if weights == "sampling":
         sample_weight, query_weight = None, sample_weight
         if qid is None and np.ndim(query_weight) == 2:
             raise ValueError(

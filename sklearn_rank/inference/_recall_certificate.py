@@ -212,10 +212,8 @@ def recall_certificate(
         # Rows below a review are labelled in random order.
         n_known = int((~are_missing(y_true)).sum())
         design = replace(design, audit=max(n_known - design.review_top, 0))
-    scores = np.zeros(len(y_true))
-    evidence = check_one_list(
-        get_measure("auc"), y_true, scores, design=design, pos_label=pos_label
-    )
+    scores, columns = np.zeros(len(y_true)), {"design": design, "pos_label": pos_label}
+    evidence = check_one_list(get_measure("auc"), y_true, scores, **columns)
     partial: Any = evidence.partial
     rest = partial.probability < 1.0
     shares = partial.probability[rest]

@@ -320,6 +320,7 @@ def auc_interval_of_chunks(
     sample_weight: Any = None,
     groups: Any = None,
     pos_label: Any = None,
+    **_: Any,
 ) -> Interval:
     """Interval from counts of rows of collections, by ranges of scores where these are many."""
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}

@@ -414,7 +414,7 @@ def sample_size(
                     f" or leave {name} out."
                 )
     else:
-        pilot = read_pilot(pilot, of_rows)
+        pilot = read_pilot(measure, pilot, of_rows)
         of_two += list(pilot[1])[1:]
     expecting = Expected(
         value=_if_passed(check_value, "expected", expected, measure),

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from sklearn_rank.inference import compare, metric_interval
-from sklearn_rank.inference._evidence import joint_influence, measure_influence
+from sklearn_rank.inference._evidence import check_lists, influences_of, joint_influence
 from sklearn_rank.metrics import get_measure, partial_auc_score, roc_auc_score
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "pROC.json").read_text())
@@ -35,7 +35,7 @@ def test_the_paired_test(case):
     found = compare("auc", case["y"], {"a": case["a"], "b": case["b"]})
     assert found.estimate == pytest.approx(case["auc"] - case["auc_b"], rel=1e-12)
     auc, scores = get_measure("auc"), [case["a"], case["b"]]
-    joint = joint_influence(measure_influence(auc, case["y"], scores)[0])
+    joint = joint_influence(influences_of(check_lists(auc, case["y"], scores))[0])
     contrast = np.array([1.0, -1.0])
     statistic = abs(found.estimate) / np.sqrt(contrast @ joint.covariance @ contrast)
     assert statistic == pytest.approx(abs(case["paired_z"]), rel=1e-11)

@@ -140,24 +140,33 @@ def test_refusals_of_mappings():
         compare("auc", {"a": y}, scores)
 
 
-def test_words_as_labels_are_refused():
+@pytest.mark.parametrize("door", ["auto", "swap", "queries", "separate", "in part", "amounts"])
+def test_the_positive_class_has_a_name_at_each_door(door):
     y, scores = rankers()
-    for words in (np.where(y, "yes", "no"), np.where(y, "yes", "no").astype(object)):
-        with pytest.raises(ValueError, match="y_true holds words, as 'no': pass labels of 0 and"):
-            compare("auc", words, scores)
-        with pytest.raises(ValueError, match=r"y_true\['a'\] holds words"):
-            compare("auc", dict.fromkeys("abc", words), scores)
-
-
-def test_two_numbers_of_which_none_is_the_usual_positive_are_refused():
-    y, scores = rankers()
+    measure, arguments = "auc", {"method": "swap" if door == "swap" else "auto"}
+    if door == "queries":
+        measure, arguments = "ap", {"qid": np.arange(len(y)) % 4}
+    elif door == "in part":
+        arguments = {"design": "all"}
+    elif door == "amounts":
+        measure, arguments = "profit@50", {"value": (7.0, -1.0)}
     grades = 1 + np.asarray(y, dtype=int)
-    for labels in (grades, grades.tolist(), grades.astype(object)):
-        with pytest.raises(ValueError, match=r"y_true takes value in \{1, 2\}.*y_true == 2\.$"):
-            compare("auc", labels, scores)
-    with pytest.raises(ValueError, match=r"y_true\['a'\] takes .*y_true\['a'\] == 2\.$"):
-        compare("auc", dict.fromkeys("abc", grades), scores)
+    words = np.where(y, "a bad one", "good")
+    for labels, positive, other in ((grades, 2, 2), (words, "a bad one", "good")):
+        kinds = (labels, labels.tolist(), labels.astype(object))
+        for given in kinds[:1] if door == "swap" else kinds:
+            found = []
+            for one in (given, np.asarray(y, dtype=int)):
+                told = {"pos_label": positive} if one is given else {}
+                one = dict.fromkeys("abc", one) if door == "separate" else one
+                found.append(compare(measure, one, scores, random_state=0, **told, **arguments))
+            assert found[0].to_dict() == found[1].to_dict()
+            given = dict.fromkeys("abc", given) if door == "separate" else given
+            with pytest.raises(ValueError, match=rf"takes value in .*such as pos_label={other!r}"):
+                compare(measure, given, scores, **arguments)
+            with pytest.raises(
+                ValueError, match="pos_label='x' is not among the labels of y_true"
+            ):
+                compare(measure, given, scores, pos_label="x", **arguments)
     qid = np.arange(len(y)) % 4
-    with pytest.raises(ValueError, match="y_true == 2"):
-        compare("ap", grades, scores, qid=qid)
     assert compare("ndcg", grades, scores, qid=qid, random_state=0).values[0] > 0.0

@@ -6,10 +6,11 @@ import pytest
 from sklearn_rank.inference import compare
 from sklearn_rank.inference._evidence import (
     check_groups,
+    check_lists,
+    influences_of,
     joint_influence,
     joint_samples,
     mean_influences,
-    measure_influence,
 )
 from sklearn_rank.metrics import get_measure
 from tests.oracles import differences as oracle
@@ -40,7 +41,7 @@ def test_the_standard_error_by_its_definition(measure):
     rng = np.random.default_rng(0)
     for sizes in ((6, 30), (40, 25), (1, 9)):
         y, scores = rankers(rng, *sizes, n_rankers=3)
-        influences, _ = measure_influence(get_measure(measure), y, list(scores))
+        influences, _ = influences_of(check_lists(get_measure(measure), y, list(scores)))
         for contrast in ([1.0, -1.0, 0.0], [0.5, 0.5, -1.0]):
             (error,), (degrees,) = joint_influence(influences).standard_errors(
                 np.array([contrast])
@@ -80,7 +81,7 @@ def test_rows_that_occur_more_than_once_and_rows_in_other_samples():
         )
         for name in ("low", "high", "pvalues"):
             assert getattr(counted, name) == pytest.approx(getattr(repeated, name))
-        of_each, _ = measure_influence(get_measure(measure), y, list(scores))
+        of_each, _ = influences_of(check_lists(get_measure(measure), y, list(scores)))
         apart = joint_samples([(influence, None) for influence in of_each])
         (error,), _ = apart.standard_errors(CONTRAST[np.newaxis])
         alone = [by_definition([one], [1.0])[0] for one in of_each]
@@ -91,13 +92,13 @@ def test_groups_move_together_as_far_as_they_did():
     rng = np.random.default_rng(3)
     y, scores = rankers(rng, 20, 60)
     measure = get_measure("bedroc@20")
-    influences, _ = measure_influence(measure, y, list(scores))
+    influences, _ = influences_of(check_lists(measure, y, list(scores)))
     (alone,), _ = joint_influence(influences).standard_errors(CONTRAST[np.newaxis])
     singletons = joint_influence(influences, groups=check_groups(np.arange(80), 80))
     assert singletons.standard_errors(CONTRAST[np.newaxis])[0] == pytest.approx(alone)
     # Five copies of each row are worth one: variances are those of the rows, ends are five times
     # as likely to be seen.
-    copied, _ = measure_influence(measure, y.repeat(5), list(scores.repeat(5, axis=1)))
+    copied, _ = influences_of(check_lists(measure, y.repeat(5), list(scores.repeat(5, axis=1))))
     groups = check_groups(np.arange(80).repeat(5), 400)
     (together,), _ = joint_influence(copied, groups=groups).standard_errors(CONTRAST[np.newaxis])
     (apart,), _ = joint_influence(copied).standard_errors(CONTRAST[np.newaxis])
@@ -124,7 +125,7 @@ def test_non_inferiority_keeps_its_level_where_few_items_tell_the_rankers_apart(
         rejected += (
             compare(measure, y, dict(zip("ab", scores, strict=True)), margin=margin).pvalue <= 0.05
         )
-        influences, _ = measure_influence(measure, y, list(scores))
+        influences, _ = influences_of(check_lists(measure, y, list(scores)))
         joint = joint_influence(influences)
         error = np.sqrt(CONTRAST @ joint.covariance @ CONTRAST)
         students += CONTRAST @ joint.estimates - 1.66 * error > -margin

@@ -22,8 +22,9 @@ from sklearn_rank.inference._evidence import (
     Groups,
     Spread,
     check_groups,
+    check_lists,
+    influences_of,
     joint_influence,
-    measure_influence,
 )
 from sklearn_rank.inference._limits import (
     independent_rows,
@@ -198,7 +199,9 @@ def test_variance_by_the_regression_on_the_classes():
         moved = np.subtract(*(get_measure("auc").influence(y, x) for x in (a, b)))
         share = np.where(y == 1, y.mean(), 1 - y.mean())
         expected = oracle.robust_variance(moved * share, y, groups)
-        influences, dependent = measure_influence(get_measure("auc"), y, [a, b], groups=groups)
+        influences, dependent = influences_of(
+            check_lists(get_measure("auc"), y, [a, b], groups=groups)
+        )
         joint = joint_influence(influences, groups=dependent)
         assert CONTRAST @ joint.covariance @ CONTRAST == pytest.approx(expected)
         # What the sample may lack is added.

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference import metric_interval, sample_size
-from sklearn_rank.inference._evidence import check_groups, joint_influence, measure_influence
+from sklearn_rank.inference._evidence import (
+    check_groups,
+    check_lists,
+    influences_of,
+    joint_influence,
+)
 from sklearn_rank.inference._plans import Expected, _degrees, pilot_model, read_pilot
 from sklearn_rank.metrics import get_measure
 from tests.inference.test_one_list import WITH_INFLUENCE
@@ -36,7 +41,9 @@ def queries(seed=0, n=60, size=8):
 
 def model(measure, pilot, prevalence=None, groups=None):
     """What a pilot says of each size."""
-    pilot = read_pilot(pilot, {"qid": None, "groups": groups, "pos_label": None})
+    pilot = read_pilot(
+        get_measure(measure), pilot, {"qid": None, "groups": groups, "pos_label": None}
+    )
     expected = Expected(None, prevalence, len(pilot[1]) == 2, None)
     return pilot_model(get_measure(measure), pilot, expected, np.random.default_rng(0))[0]
 
@@ -81,9 +88,7 @@ def test_sizes_have_the_units_of_the_measure(grouped):
 def test_the_error_of_a_difference_is_that_of_the_pilot(measure, grouped):
     y, scores, rng = items()
     groups = rng.integers(0, 40, len(y)) if grouped else None
-    found, _ = measure_influence(
-        get_measure(measure), y, tuple(scores.values()), conditional=True, pos_label=None
-    )
+    found, _ = influences_of(check_lists(get_measure(measure), y, tuple(scores.values())))
     joint = joint_influence(found, conditional=True, groups=check_groups(groups, len(y)))
     error, degrees = model(measure, (y, scores), groups=groups).error(len(y))
     plan = sample_size(
@@ -124,9 +129,7 @@ def test_shares_of_queries_and_two_dimensions():
 
 def test_the_auc_at_another_share_of_positives():
     y, scores, _ = items()
-    found, _ = measure_influence(
-        get_measure("auc"), y, tuple(scores.values()), conditional=True, pos_label=None
-    )
+    found, _ = influences_of(check_lists(get_measure("auc"), y, tuple(scores.values())))
     difference = found[0].values - found[1].values
     exact = difference[y == 1].var(ddof=1) / 20 + difference[y == 0].var(ddof=1) / 980
     found = model("auc", (y, scores), prevalence=0.02).error(1000)[0]
@@ -136,12 +139,12 @@ def test_the_auc_at_another_share_of_positives():
 def test_a_measure_that_depends_on_the_share_sees_rows_repeated():
     y, scores, _ = items(share=0.5)
     often = np.where(y == 1, 1, 9)
-    (repeated,), _ = measure_influence(
-        get_measure("bedroc@20"),
-        np.repeat(y, often),
-        (np.repeat(scores["a"], often),),
-        conditional=True,
-        pos_label=None,
+    (repeated,), _ = influences_of(
+        check_lists(
+            get_measure("bedroc@20"),
+            np.repeat(y, often),
+            (np.repeat(scores["a"], often),),
+        )
     )
     of_rows = repeated.values[np.cumsum(often) - 1]
     exact = of_rows[y == 1].var(ddof=1) / 90 + of_rows[y == 0].var(ddof=1) / 810

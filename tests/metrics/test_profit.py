@@ -123,9 +123,11 @@ def test_amounts_of_rows_reach_intervals_and_comparisons_and_classes_are_none():
         amounts = amounts_of(y, given)
         found = metric_interval("profit@50", named, scores["a"], value=given, pos_label="fraud")
         assert found == metric_interval("profit@50", amounts, scores["a"])
-        assert compare("profit@50", y, scores, value=given) == compare(
-            "profit@50", amounts, scores
-        )
+        expected = compare("profit@50", amounts, scores)
+        assert compare("profit@50", named, scores, value=given, pos_label="fraud") == expected
+        apart = {"value": dict.fromkeys(scores, given), "pos_label": "fraud"}
+        found = compare("profit@50", dict.fromkeys(scores, named), scores, **apart)
+        assert found == compare("profit@50", dict.fromkeys(scores, amounts), scores)
     for name in ("profit@50", "profit@top0.1"):
         for call in (get_measure(name), partial(metric_interval, name)):
             with pytest.warns(UserWarning, match="is of amounts, for which labels of 0 and 1"):
