@@ -6,9 +6,7 @@ import os
 import re
 import shlex
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from math import isnan, log
-from typing import Any
 
 import numpy as np
 
@@ -97,14 +95,14 @@ class Doctor:
             self.blocked.append(f"{error}.")
 
     def _choose(self, header: list[str]) -> list[str]:
-        """Take the columns that options or usual names tell. All names."""
+        """Find the columns that options or usual names tell. All names that there are."""
         is_table = len(header) > 1 and "Q0" not in header and not without_header(header)
         if not is_table and not self.options.label:
             raise CommandError(
                 f"{self.options.file} has the columns {names_of(header)}; runs and judgments of"
                 " TREC are for evaluate --run RUN --qrels QRELS"
             )
-        given, counts = vars(self.options), Counter(header)
+        given = vars(self.options)
         usual = {
             "label": [name for name in header if name in LABELS],
             "qid": [name for name in header if name == "qid" and not self.options.one_list],
@@ -116,7 +114,7 @@ class Doctor:
             named = [given[role]] if isinstance(given[role], str) else given[role]
             self.names[role] = named or names
             check_columns(self.names[role], header)
-        return [name for name, count in counts.items() if name and count == 1]
+        return list(filter(None, header))
 
     def _guess(self, role: str) -> list[str]:
         """Take columns for an option by their names, or else by their values."""
@@ -201,9 +199,9 @@ class Doctor:
             else:
                 self.asked.review_top, self.asked.champion = k, champion
                 self.asked.audit = audit or None
+                of_query = " of each query" * bool(self.names["qid"])
                 others = f", and {audit:,} random ones of the others" * bool(audit)
-                text = f"the first {k}{' of each query' * bool(self.names['qid'])} by {champion!r}"
-                text += others
+                text = f"the first {k:,}{of_query} by {champion!r}{others}"
         ways = ", ".join(map(flag, DESIGNS))
         self.found.append(
             f"The rows with labels are taken as {text}. Otherwise pass one of {ways}."
@@ -295,9 +293,8 @@ class Doctor:
             self.found.append(f"{name}: {title} {fixed(result.value)} {limits}, {what}.")
 
     def as_text(self) -> str:
-        text = (
-            f"{os.path.basename(self.options.file)}: {rows(self.n)}, {len(self.header)} columns\n"
-        )
+        name, n_columns = os.path.basename(self.options.file), len(self.header)
+        text = f"{name}: {rows(self.n)}, {n_columns} columns\n"
         titles = ("Found", "Can be computed", "Blocked or limited")
         for title, lines in zip(titles, (self.found, self.can, self.blocked), strict=True):
             text += f"\n{title}{sentences(lines)}" if lines else ""
@@ -306,18 +303,12 @@ class Doctor:
         return text
 
     def as_json(self) -> str:
-        found: dict[str, Any] = {
-            "file": self.options.file,
-            "rows": self.n,
-            "columns": self.header,
-            "scores": self.names["score"],
-        }
-        for role in ("label", "qid", "groups"):
-            found[role] = next(iter(self.names[role]), None)
+        one = {x: next(iter(self.names[x]), None) for x in ("label", "qid", "groups")}
+        table = {"file": self.options.file, "rows": self.n, "columns": self.header}
         return as_json(
             {
                 "command": "doctor",
-                "input": found,
+                "input": {**table, **one, "scores": self.names["score"]},
                 "found": self.found,
                 "computable": self.can,
                 "blocked": self.blocked,

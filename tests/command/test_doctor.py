@@ -33,6 +33,7 @@ def names(**columns):
 ORDER = np.argsort(-S)
 PLACE = np.argsort(ORDER)
 RANDOM = np.random.default_rng(3).random(N) < 0.5
+GAPS = blank(S, RANDOM)
 LOW_HALF = PLACE >= N // 2
 
 RANDOM_ROWS = "a random sample of all rows, which the file cannot show"
@@ -49,11 +50,11 @@ TRAPS = {
         ["taken", "tie", REVERSED, LEAK, BETTER, "quer", "without", "grades"],
     ),
     "ids and scores without a telling name": (
-        names(default=Y, list=QUERIES, new=S, seconds=1_700_000_000 + np.arange(N), old=T),
+        names(default=Y, list=QUERIES, new=S, seconds=10**9 + np.arange(N), old=T, gaps=GAPS),
         [
             f"'default': taken as --label, {BY_VALUES}: pass --label if it is another",
             f"'new', 'old': taken as --score, {BY_VALUES}",
-            "Not used: 'list', 'seconds'; --qid and --groups take ids",
+            "Not used: 'list', 'seconds', 'gaps'; --qid and --groups take ids",
             "auc: comparison",
         ],
     ),
@@ -148,6 +149,10 @@ TRAPS = {
         names(label=Y, score_a=S, score_b=np.where(RANDOM, np.nan, T)),
         ["t.csv, row 1: column 'score_b' is missing: remove the row"],
     ),
+    "labels and scores in part": (
+        names(label=blank(Y, RANDOM), score=GAPS),
+        [RANDOM_ROWS, "column 'score' is missing"],
+    ),
     "infinite": (names(label=Y, score=np.where(S > 2, np.inf, S)), ["10 rows infinite"]),
     "reversed": (names(label=Y, score=-S), [f"], {REVERSED}."], [LEAK, BETTER]),
     "reversed grades": (names(grade=GRADE, qid=QUERIES, score=-G), ["score: tau_b -0.", REVERSED]),
@@ -216,6 +221,7 @@ IMPOSSIBLE = {
     "labels of higher scores",
     "no label at all",
     "nan in a score",
+    "labels and scores in part",
     "only queries of one row",
     "queries without an id",
     "two labels",
@@ -268,7 +274,12 @@ TEXTS = {
     "judgments": (QRELS, "are for evaluate --run RUN --qrels QRELS", 2),
     "byte order mark": (b"\xef\xbb\xbf" + GOOD.encode(), "auc, ap, precision@top0.1:", 0),
     "semicolons": (GOOD.replace(",", ";"), "pass --delimiter ';'", 2),
-    "names twice": ("label,score,score,score_b\n1,2,3,4\n", "2 columns are called 'score'", 2),
+    "names twice": ("label,prob,prob\n1,2,3\n0,3,4\n", "2 columns are called 'prob': rename", 1),
+    "usual names twice": (
+        "label,score,score,score_b\n1,2,3,4\n",
+        "2 columns are called 'score'",
+        2,
+    ),
     "a column without a name": (
         ",label,score\n" + "".join(f"{i},{i % 2},{i * i % 7}\n" for i in range(50)),
         "Not used: ''",
@@ -326,14 +337,16 @@ def test_options_replace_guesses(command, files):
     said = check(command, "predictions.csv", "--label", LABEL, "--pos-label", "0")
     assert "--pos-label=0" in said
     assert REVERSED in said
-    said = check(command, "ranked.csv", "--label", "grade", "--one-list")
+    write_csv(files / "t.csv", {"label": GRADE, "qid": QUERIES, "score": G})
+    said = check(command, "t.csv", "--one-list")
     assert "spearman" in said
-    assert "--one-list" in said
+    assert "t.csv --one-list\n" in said
+    assert "queries:" not in said
     write_csv(files / "t.csv", {"label": blank(Y, PLACE >= 50), "score": S, "old": T})
-    review = ("--review-top=50", "--champion=old")
-    out, _, code = command("doctor", "t.csv", *review)
-    assert (code, "\nCommands" in out) == (1, False)  # the champion was another
-    assert "The rows with labels" not in out
+    for review in (("--review-top=50", "--champion=old"), ("--champion=old",)):
+        out, _, code = command("doctor", "t.csv", *review)
+        assert (code, "\nCommands" in out) == (1, False)  # the champion was another
+        assert "The rows with labels" not in out
     review = ("--review-top=50", "--champion=score")
     for more in ("--most-below=0.0", "--audit=0"):
         said = check(command, "t.csv", *review, more)
