@@ -36,7 +36,7 @@ from ._evidence import (
     refuse_sampling,
     refuse_unknown,
 )
-from ._judged_queries import JudgedQueries
+from ._judged_queries import BOUNDED, JudgedQueries, limits_of_bounds
 from ._label_design import Design
 from ._limits import BLOCK, Limits, holm_adjust
 from ._methods import methods_of
@@ -285,8 +285,8 @@ def compare(
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
         ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
         sample of all rows. The methods are those of :func:`metric_interval`. The comparison is of
-        the population, except by limits over all labels, which are for this list alone: the
-        conclusion is then "better on this list".
+        the population, except by limits of one list over all labels, which are for this list
+        alone: the conclusion is then "better on this list".
     alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
         Alternative hypothesis of each contrast: the difference is not 0; below 0; above 0; not
         worse by ``margin`` or more; or smaller than ``margin`` in both directions. None means
@@ -486,7 +486,7 @@ def _compare_queries(
         queries = JudgedQueries.of(question.measure, y_true, scores, **rows)
         if queries.is_bounded:
             return _of_bounds(queries, question)
-        samples, target = queries.values(), queries.target
+        samples, target = queries.values(), queries.target()
     else:
         samples = query_values_of(question.measure, y_true, scores, **rows)
         target = f"mean {question.measure.name} over {next(iter(samples.values())).size_text}"
@@ -532,14 +532,15 @@ def _compare_on_list(
 
 
 def _of_bounds(queries: JudgedQueries, question: Question) -> Comparison:
-    """Compare means over queries by their limits over all labels that are not known."""
+    """Compare means over queries by the limits of each over all labels that are not known."""
 
     def limits_of(row: FloatArray) -> tuple[float, Callable[[float], Limits]]:
-        both = queries.bounds(row.tolist())
-        return sum(both) / 2.0, lambda _: both
+        sides = queries.bounds(row.tolist())
+        middle = sum(side.mean for side in sides) / 2.0
+        return middle, lambda level: limits_of_bounds(sides, level)
 
     values = [limits_of(row)[0] for row in np.eye(len(question.names))]
-    return comparison_of_limits(question, values, limits_of, queries.target, "bounds")
+    return comparison_of_limits(question, values, limits_of, queries.target(), BOUNDED)
 
 
 def _separate_rows(

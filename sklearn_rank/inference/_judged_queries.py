@@ -10,6 +10,7 @@ whatever was predicted, up to products of errors within a query.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,11 +20,12 @@ import numpy as np
 from scipy.special import expit, log_expit, logit, logsumexp
 
 from .._lists import ScoredLists
+from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Measure
 from ..metrics._shared import Evidence, Groups, PartialLabels
-from ._label_bounds import values_over_labels, without_rounding
+from ._label_bounds import values_over_labels
 from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
 from ._limits import Limits
 from ._queries import QueryValues, groups_of_queries, sample_interval
@@ -130,26 +132,30 @@ class JudgedQueries:
     def first(self) -> ScoredLists:
         return next(iter(self.lists.values()))
 
-    @property
-    def target(self) -> str:
+    def target(self, conditional: bool = False) -> str:
         if not self.is_bounded:
             return f"mean {self.measure.name} over queries, {self.partial.text}"
-        n_open = int(self.partial.unreachable.sum())
-        return f"mean {self.measure.name} over these queries for any labels of {n_open} rows"
+        n_open, these = int(self.partial.unreachable.sum()), "these " * conditional
+        return f"mean {self.measure.name} over {these}queries for any labels of {n_open} rows"
 
     @property
     def is_bounded(self) -> bool:
         """Whether there are rows without labels of which no sample was to be labelled."""
         return bool(self.partial.unreachable.any())
 
-    def interval(self, level: float) -> Interval:
+    def interval(self, level: float, conditional: bool) -> Interval:
+        target = self.target(conditional)
         if self.is_bounded:
-            low, high = self.bounds([1.0])
-            return Interval((low + high) / 2.0, low, high, 1.0, "bounds", self.target)
+            sides = self.bounds([1.0])
+            low, high = (side.mean for side in sides)
+            estimate = (low + high) / 2.0
+            if conditional:
+                return Interval(estimate, low, high, 1.0, "bounds", target)
+            return Interval(estimate, *limits_of_bounds(sides, level), level, BOUNDED, target)
         (sample,) = self.values().values()
         interval = sample_interval(sample, level)
         estimate = float(np.clip(interval.estimate, *sample.range))
-        return replace(interval, estimate=estimate, target=self.target)
+        return replace(interval, estimate=estimate, target=target)
 
     def evidences(self, ranker: str) -> list[Evidence]:
         """Each query as a list of its own."""
@@ -259,23 +265,52 @@ class JudgedQueries:
         values = ratio + (value - ratio * defined) / share
         return Corrected(values, has_value, predicted, shown)
 
-    def bounds(self, contrast: Sequence[float]) -> Limits:
-        """Smallest and largest mean of a contrast over the labels not known.
+    def bounds(self, contrast: Sequence[float]) -> list[QueryValues]:
+        """Smallest and largest values of a contrast in each query, over the labels not known.
 
         A query that may lack a value counts where this makes the mean smaller, or larger.
         """
         queries = zip(*(self.evidences(ranker) for ranker in self.lists), strict=True)
         values = [values_over_labels(evidences, contrast) for evidences in queries]
-        values = [of_query for of_query in values if not np.isnan(of_query).all()]
-        if not values:
+        may_lack, never = (
+            np.array([of_any(np.isnan(x)) for x in values]) for of_any in (np.any, np.all)
+        )
+        if never.all():
             raise ValueError(
                 f"{self.measure.name} is not defined for any labels: {self.measure.lacking}."
             )
-        may_lack = np.array([np.isnan(of_query).any() for of_query in values])
-        low = np.array([np.nanmin(of_query[0]) for of_query in values])
-        high = np.array([np.nanmax(of_query[1]) for of_query in values])
-        limits = _least_mean(low, may_lack), -_least_mean(-high, may_lack)
-        return without_rounding(limits)
+        ends = np.array([np.multiply(x, self.measure.counted_range) for x in contrast if x])
+        common = (self.measure.name, (ends.min(axis=1).sum(), ends.max(axis=1).sum()))
+        sides = []
+        for side, sign in enumerate((1.0, -1.0)):
+            numbers = [sign * x[side][~np.isnan(x[side])] for x in values]
+            least = np.array([min(of_query, default=np.nan) for of_query in numbers])
+            least[np.abs(least) <= ROUNDING] = 0.0
+            most = _least_mean(least[~may_lack], least[may_lack & ~never])
+            counted = ~may_lack | (~never & (least <= most + ROUNDING))
+            groups = None if self.groups is None else self.groups.only(counted)
+            ids = np.flatnonzero(counted)
+            sides.append(QueryValues(sign * least[counted] + 0.0, ids, *common, groups))
+        return sides
+
+
+# Limits of a population of queries, of which the bounds of each are known.
+BOUNDED = "t of bounds"
+
+
+def limits_of_bounds(sides: Sequence[QueryValues], level: float) -> Limits:
+    """Lower limit of the mean of the smallest values of queries, upper one of the largest."""
+    limits = []
+    for side, sample in enumerate(sides):
+        if sample.part.count < 2:
+            limits.append(sample.range[side])
+            continue
+        with warnings.catch_warnings():
+            # Bounds are often the same for all queries, as 0 where no label is known.
+            warnings.simplefilter("ignore", UserWarning)
+            interval = sample_interval(sample, level)
+        limits.append((interval.low, interval.high)[side])
+    return limits[0], limits[1]
 
 
 class Corrected(NamedTuple):
@@ -305,9 +340,8 @@ def _noise_not_shown(rankers: Sequence[Corrected], factor: float) -> FloatArray:
     return predicted * np.sqrt(lacking)
 
 
-def _least_mean(values: FloatArray, may_lack: BoolArray) -> float:
-    """Smallest mean of values of which some may be left out, but not all."""
-    always, optional = values[~may_lack], np.sort(values[may_lack])
-    sums = always.sum() + np.append(0.0, np.cumsum(optional))
+def _least_mean(always: FloatArray, optional: FloatArray) -> float:
+    """Smallest mean of values of which the optional ones may be left out, but not all."""
+    sums = always.sum() + np.append(0.0, np.cumsum(np.sort(optional)))
     counts = len(always) + np.arange(len(sums))
     return float((sums[counts > 0] / counts[counts > 0]).min())

@@ -97,9 +97,11 @@ class LabelDesign:
     the labels do not matter, as in the precision of the reviewed rows, they are equal.
     :func:`compare` gives the limits of the difference over labels that are the same for all
     rankers. It says "better on this list", or "the labels do not tell" if 0 is within, and the
-    p-value is 0 or 1: how much other lists or queries differ is not in the limits. The limits
+    p-value is 0 or 1: how much other lists differ is not in the limits. The limits
     are sharp, except those of differences of average precision, which hold but may be too wide.
-    They take O(n log n) time.
+    They take O(n log n) time. With ``qid`` each query has such limits, and the queries are a
+    sample: the lower limit is Student's for the mean of the lower ones, the upper limit that for
+    the mean of the upper ones. Queries that may lack a value count where this moves the limit out.
 
     A classifier assumes labels that are missing at random given the features: of rows with equal
     features, those with labels are a random sample. Nothing in the data can show this. The

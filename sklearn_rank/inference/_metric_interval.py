@@ -84,14 +84,16 @@ def metric_interval(
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
         ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
-        sample of all rows. The method is "score" or "bounds", for queries "t" or "bounds".
+        sample of all rows. The method is "score" or "bounds", for queries "t" or "t of bounds".
     conditional : bool or None, default=None
         Whether the labels of one list are treated as fixed: a target that depends on the fraction
         of positives is then at that of this list. If False, or with ``weights="sampling"``, the
         labels are random and it is at that of the population. None means True, but False with
         ``design``, where True asks for the value of this list alone with all labels. None is that
         for limits over all labels, for measures that have no influence function, as DCG, and
-        where the known labels are of one class, which does not tell how much lists differ.
+        where the known labels are of one class, which does not tell how much lists differ. For
+        queries it is asked where nobody drew the rows without labels: True are limits for these
+        queries alone, else they are for the population of queries.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : str, default="auto"
@@ -343,7 +345,8 @@ def metric_interval(
     if "qid" in rows and design is not None:
         if method not in ("auto", "t", "bounds"):
             raise ValueError(f"method={method!r} does not support design: leave method out.")
-        return JudgedQueries.of(measure, y_true, {"": y_score}, **rows).interval(level)
+        queries = JudgedQueries.of(measure, y_true, {"": y_score}, **rows)
+        return queries.interval(level, bool(conditional))
     if "qid" in rows:
         samples = query_values_of(measure, y_true, {"": y_score}, **rows)
         return sample_interval(samples[""], level, method, n_resamples, rng)

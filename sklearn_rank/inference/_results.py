@@ -295,8 +295,7 @@ class Comparison(Printed):
     @property
     def _where(self) -> str:
         """The rows of which alone the limits are, in words; empty if these are a sample."""
-        of_rows = ("this list", "these queries")
-        return next((f" on {rows}" for rows in of_rows if f" {rows}" in self.target), "")
+        return " on this list" if " this list" in self.target else ""
 
     def _title(self) -> list[str]:
         alone = f"{self._where.lstrip()} alone: others may differ by more than these limits allow"

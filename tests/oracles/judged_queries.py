@@ -1,9 +1,10 @@
 """Queries with unknown labels: every labelling of a query, one by one."""
 
 import warnings
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
+from scipy import stats
 
 
 def value(measure, y, score):
@@ -47,15 +48,53 @@ def corrected(measure, y, score, probability, q, weights):
     return result
 
 
+def values_of_labels(measure, y, scores, contrast):
+    """Values of a contrast of one query, over all labels that NaN may stand for."""
+    y, found = np.array(y, dtype=float), []
+    is_open = np.isnan(y)
+    for labels in product((0, 1), repeat=int(is_open.sum())):
+        y[is_open] = labels
+        found.append(np.dot(contrast, [value(measure, y, s) for s in scores]))
+    return np.unique(np.round(found, 12))
+
+
 def limits(measure, queries, contrast):
     """Limits of the mean over queries of a contrast; each is labels with NaN, and scores."""
-    choices = []
-    for y, scores in queries:
-        y, found = np.array(y, dtype=float), []
-        is_open = np.isnan(y)
-        for labels in product((0, 1), repeat=int(is_open.sum())):
-            y[is_open] = labels
-            found.append(np.dot(contrast, [value(measure, y, s) for s in scores]))
-        choices.append(set(np.round(found, 12)))
+    choices = [values_of_labels(measure, *query, contrast) for query in queries]
     means = [np.nanmean(x) for x in product(*choices) if not np.isnan(x).all()]
     return min(means), max(means)
+
+
+def student_limits(measure, queries, contrast, level, ends, groups=None):
+    """Student's lower limit of the least values of the queries, the upper one of the largest.
+
+    Of the queries that may lack a value those count with which the mean is the smallest, or the
+    largest, as many as possible. With ``groups`` the sums over these vary, each over ``sqrt(1 -
+    share)``. Values that are all equal vary as much as a sample may miss, and one value tells
+    nothing.
+    """
+    choices = [values_of_labels(measure, *query, contrast) for query in queries]
+    known = [i for i, x in enumerate(choices) if not np.isnan(x).all()]
+    always = [i for i in known if not np.isnan(choices[i]).any()]
+    optional = [i for i in known if i not in always]
+    found = []
+    for sign, end in zip((-1.0, 1.0), ends, strict=True):
+        best = [np.nanmax(sign * x) if i in known else np.nan for i, x in enumerate(choices)]
+        some = [list(x) for n in range(len(optional) + 1) for x in combinations(optional, n)]
+        sets = [sorted(always + x) for x in some if always + x]
+        rows = max(sets, key=lambda rows: (round(np.mean(np.take(best, rows)), 9), len(rows)))
+        values, n = np.take(best, rows), len(rows)
+        ids = np.arange(n) if groups is None else np.take(groups, rows)
+        sizes = np.array([np.sum(ids == one) for one in np.unique(ids)])
+        n_groups = (sizes**2).sum() ** 2 / (sizes**4).sum()
+        if len(sizes) == 1:
+            found.append(end)
+        elif np.ptp(values) == 0.0:
+            missed = 1.0 - (1.0 - level) ** (1.0 / n_groups)
+            found.append(sign * values[0] + missed * (end - sign * values[0]))
+        else:
+            sums = np.array([(values - values.mean())[ids == one].sum() for one in np.unique(ids)])
+            error = np.sqrt(np.sum(sums**2 / (1.0 - sizes / n))) / n
+            half = stats.t.ppf((1.0 + level) / 2.0, max(n_groups - 1.0, 1.0)) * error
+            found.append(float(np.clip(sign * (values.mean() + half), *ends)))
+    return tuple(found)
