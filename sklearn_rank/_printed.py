@@ -40,6 +40,10 @@ class Printed:
     def __repr__(self) -> str:
         return str(self)
 
+    def __str__(self) -> str:
+        table = self._table()
+        return object.__repr__(self) if table is None else text_table(*table)
+
     # Results without arrays have those of dataclasses.
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

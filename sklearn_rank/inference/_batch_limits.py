@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .._printed import Printed, Table, text_table
+from .._printed import Printed, Table
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
     check_generator,
@@ -124,9 +124,6 @@ class BatchLimits(Printed):
             ("k", "low", "high", "estimate"),
             rows,
         )
-
-    def __str__(self) -> str:
-        return text_table(*self._table())
 
 
 def batch_limits(

@@ -25,7 +25,6 @@ from ._evidence import (
     check_lists,
     influence_of,
     influences_of,
-    joint_independent,
     joint_influence,
     joint_samples,
     list_target,
@@ -470,26 +469,16 @@ def compare(
             f"method={method!r} does not support {data}: pass method={others}, or leave method"
             " out."
         )
-    compare_rows = _compare_queries if of_queries else _compare_on_list
-    return compare_rows(question, y_true, scores, rows, method, rng)
-
-
-def _compare_queries(
-    question: Question,
-    y_true: Any,
-    scores: dict[str, Any],
-    rows: dict[str, Any],
-    method: str,
-    rng: np.random.Generator,
-) -> Comparison:
-    if "design" in rows:
-        queries = JudgedQueries.of(question.measure, y_true, scores, **rows)
+    if not of_queries:
+        return _compare_on_list(question, y_true, scores, rows, method, rng)
+    if design is not None:
+        queries = JudgedQueries.of(measure, y_true, scores, **rows)
         if queries.is_bounded:
             return _of_bounds(queries, question)
         samples, target = queries.values(), queries.target()
     else:
-        samples = query_values_of(question.measure, y_true, scores, **rows)
-        target = f"mean {question.measure.name} over {next(iter(samples.values())).size_text}"
+        samples = query_values_of(measure, y_true, scores, **rows)
+        target = f"mean {measure.name} over {next(iter(samples.values())).size_text}"
     if method != "auto":
         return compare_samples(question, samples, method, EXCHANGES, rng)
     return joint_comparison(joint_means(list(samples.values())), question, rng, target)
@@ -558,7 +547,6 @@ def _separate_rows(
                 )
             for ranker, part in parts.items():
                 part[name] = named[ranker]
-    groups = None
     if columns["groups"] is not None:
         refuse_grouped_collections(columns["groups"], y_true=columns["y_true"], scores=scores)
         sizes = [len(part["y_true"]) for part in parts.values()]
@@ -583,16 +571,9 @@ def _separate_rows(
         query_values_of(measure, labels, {"": score}, **rows)[""]
         for (labels, rows), score in zip(read, scores.values(), strict=True)
     ]
-    if groups is None:
-        joint = joint_independent([joint_means([sample]) for sample in samples])
-    else:
-        joint = joint_samples(
-            [
-                (mean_influences(x.values[np.newaxis], x.range, x.weight)[0], x.groups)
-                for x in samples
-            ]
-        )
-    return joint, f"mean {measure.name} over " + " and over ".join(s.size_text for s in samples)
+    means = [mean_influences(x.values[np.newaxis], x.range, x.weight)[0] for x in samples]
+    joint = joint_samples([(mean, x.groups) for mean, x in zip(means, samples, strict=True)])
+    return joint, f"mean {measure.name} over " + " and over ".join(x.size_text for x in samples)
 
 
 def _refuse_weights(sample_weight: Any, what: str) -> None:

@@ -45,12 +45,6 @@ from ._label_design import Design, check_fitted_proxy, check_labels_in_part, che
 def list_of_chunks(
     measure: Measure, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any = None
 ) -> ListOfChunks:
-    shape: tuple[int, ...] = getattr(y_true, "shape", (0,))
-    if len(shape) > 1 and shape[1] != 1:
-        raise ValueError(
-            f"y_true has {len(shape)} dimensions, but the interval is for one list: pass"
-            " one-dimensional labels and scores."
-        )
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
     present = {name: value for name, value in columns.items() if value is not None}
     rows = ListOfChunks(measure, aligned(**present), pos_label)
@@ -79,32 +73,23 @@ def refuse_collections(
 
 
 def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
-    if isinstance(scores, Mapping):
-        names, columns = list(scores), list(scores.values())
-    elif hasattr(scores, "columns") and hasattr(scores, "__getitem__"):
-        names = list(scores.columns)
-        _refuse_repeated(names, name)
-        columns = [scores[ranker] for ranker in names]
-    else:
+    is_frame = hasattr(scores, "columns") and hasattr(scores, "__getitem__")
+    if not (is_frame or isinstance(scores, Mapping)):
         raise TypeError(
             f"{name} is a {type(scores).__name__}, but must be a mapping from names to scores or a"
             " data frame with one column per ranker: pass {'a': scores_a, 'b': scores_b}."
         )
-    if len(names) < least:
+    rankers = list(scores if isinstance(scores, Mapping) else scores.columns)
+    if len(rankers) < least:
         raise ValueError(
-            f"{name} holds {len(names)} rankers, but at least {least} are needed: pass their"
+            f"{name} holds {len(rankers)} rankers, but at least {least} are needed: pass their"
             " scores by name."
         )
-    texts = [str(ranker) for ranker in names]
-    _refuse_repeated(texts, name)
-    return dict(zip(texts, columns, strict=True))
-
-
-def _refuse_repeated(rankers: list[Any], name: str) -> None:
-    for ranker in rankers:
-        count = rankers.count(ranker)
-        if count > 1:
-            raise ValueError(f"{name} has the name {ranker!r} {count} times: pass unique names.")
+    texts = [str(ranker) for ranker in rankers]
+    for text in texts:
+        if (count := texts.count(text)) > 1:
+            raise ValueError(f"{name} has the name {text!r} {count} times: pass unique names.")
+    return {text: scores[ranker] for text, ranker in zip(texts, rankers, strict=True)}
 
 
 def check_groups(groups: Any, n: int) -> Groups | None:
@@ -464,6 +449,11 @@ def check_lists(
 ) -> list[Evidence]:
     """Evidence of each of several rankers that scored the same rows of one list."""
     measure._check_arguments(sample_weight=sample_weight)
+    if (shape := shape_of(y_true))[1:] not in ((), (1,)):
+        raise ValueError(
+            f"{name} has {len(shape)} dimensions, but the interval is for one list: pass"
+            " one-dimensional labels and scores."
+        )
     if in_chunks:
         if len(scores) > 1:
             # Differences need both scores of each row, which counts of scores do not keep.
@@ -484,11 +474,6 @@ def check_lists(
     partial, sampled = None, weights == "sampling"
     if design is not None:
         y_true, partial = check_partial_labels(y_true, design, name, sample_weight=sample_weight)
-    if (shape := shape_of(y_true))[1:]:
-        raise ValueError(
-            f"{name} has {len(shape)} dimensions, but the interval is for one list: pass"
-            " one-dimensional labels and scores."
-        )
     labels = measure.label_type(pos_label, name)
     data = check_scored_lists(y_true, scores[0], labels, sample_weight=sample_weight)
     dependent = check_groups(groups, len(y_true))
@@ -708,16 +693,12 @@ def joint_influence(
     )
 
 
-def joint_samples(
-    samples: Sequence[tuple[ClassInfluence, Groups | None]], *, conditional: bool = True
-) -> JointEstimate:
+def joint_samples(samples: Sequence[tuple[ClassInfluence, Groups | None]]) -> JointEstimate:
     """Estimate a statistic of each of several samples, which may share groups."""
-    if all(groups is None and x.sampling_weight is None for x, groups in samples):
-        return joint_independent(
-            [joint_influence([influence], conditional=conditional) for influence, _ in samples]
-        )
-    grouped = [([x], groups or singleton_groups(len(x.values))) for x, groups in samples]
-    return _joint_groups(grouped, conditional=conditional)
+    grouped = [([x], groups) for x, groups in samples if groups is not None]
+    if grouped:
+        return _joint_groups(grouped, conditional=True)
+    return joint_independent([joint_influence([influence]) for influence, _ in samples])
 
 
 def mean_influences(

@@ -115,8 +115,8 @@ class JudgedQueries:
         groups: Any = None,
         pos_label: Any = None,
     ) -> JudgedQueries:
-        others = {"sample_weight": sample_weight, "weights": weights}
-        filled, partial = check_partial_labels(y_true, design, qid=qid, **others)
+        of_rows = {"qid": qid, "sample_weight": sample_weight}
+        filled, partial = check_partial_labels(y_true, design, **of_rows)
         shape, names = np.shape(filled), list(scores)
         first = measure.lists(filled, scores[names[0]], qid=qid, pos_label=pos_label)
         lists = {name: first.scored_by(scores[name], shape) for name in names}

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._optional import import_pandas
 from .._order import top_mass
-from .._printed import Printed, Table, fixed, text_table
+from .._printed import Printed, Table, fixed
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_flag, check_level, check_share, check_whole
 from ..metrics._shared import Groups, check_probabilities, check_threshold, threshold_of
@@ -121,6 +121,23 @@ def _printed_rows(n: int) -> list[int]:
     return np.unique(np.linspace(0, n - 1, min(n, 10)).round().astype(int)).tolist()
 
 
+def _place_of(name: str, value: Any, values: Any, what: str, instead: str) -> int:
+    """Place of a value among those of a result."""
+    places = np.flatnonzero(values == value)
+    if not places.size:
+        raise ValueError(
+            f"{name}={value!r} is not among the {len(values)} {what}: pass"
+            f" {instead.format(repr(value))}."
+        )
+    return int(places[0])
+
+
+def _frame_of(result: Any, index: str, *names: str) -> Any:
+    pandas = import_pandas("to_frame", "read the arrays of the result")
+    columns = {name: getattr(result, name) for name in names}
+    return pandas.DataFrame(columns, index=pandas.Index(getattr(result, index), name=index))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationAtTop(Printed):
     """Calibration at the top: predicted and observed fraction of positives among the first k.
@@ -189,13 +206,7 @@ class CalibrationAtTop(Printed):
         ValueError
             If ``k`` is not one of the values in the attribute ``k``.
         """
-        rows = np.flatnonzero(self.k == k)
-        if not rows.size:
-            raise ValueError(
-                f"k={k!r} is not among the {len(self.k)} lengths of this result: pass k=[{k!r}] to"
-                " calibration_at_top."
-            )
-        i = int(rows[0])
+        i = _place_of("k", k, self.k, "lengths of this result", "k=[{}] to calibration_at_top")
         error = float(self.error[i])
         low, high = (float(self.predicted[i] - x[i]) for x in (self.high, self.low))
         target = f"predicted less expected share of positives among the first {k}"
@@ -209,10 +220,7 @@ class CalibrationAtTop(Printed):
         pandas.DataFrame
             The index is k; the columns are predicted, observed, low, high and error.
         """
-        pandas = import_pandas("to_frame", "read the arrays of the result")
-        names = ("predicted", "observed", "low", "high", "error")
-        columns = {name: getattr(self, name) for name in names}
-        return pandas.DataFrame(columns, index=pandas.Index(self.k, name="k"))
+        return _frame_of(self, "k", "predicted", "observed", "low", "high", "error")
 
     def _table(self) -> Table:
         n = len(self.k)
@@ -232,9 +240,6 @@ class CalibrationAtTop(Printed):
         )
         level = f"{100 * self.level:.4g} % limits"
         return title, ("k", "predicted", "observed", level, "error"), rows
-
-    def __str__(self) -> str:
-        return text_table(*self._table())
 
 
 def calibration_at_top(
@@ -442,13 +447,8 @@ class NetBenefitCurve(Printed):
         ValueError
             If ``threshold`` is not one of the thresholds of the curve.
         """
-        rows = np.flatnonzero(self.threshold == threshold)
-        if not rows.size:
-            raise ValueError(
-                f"threshold={threshold!r} is not among the {len(self.threshold)} thresholds of the"
-                f" curve: pass thresholds=[{threshold!r}] to net_benefit_curve."
-            )
-        i = int(rows[0])
+        more = "thresholds=[{}] to net_benefit_curve"
+        i = _place_of("threshold", threshold, self.threshold, "thresholds of the curve", more)
         value, low, high = (float(x[i]) for x in (self.net_benefit, self.low, self.high))
         target = f"{self._name} at {threshold:g}"
         return Interval(value, low, high, self.level, "joined shares", target)
@@ -461,10 +461,7 @@ class NetBenefitCurve(Printed):
         pandas.DataFrame
             The index holds the thresholds; the columns are net_benefit, low, high and treat_all.
         """
-        pandas = import_pandas("to_frame", "read the arrays of the curve")
-        names = ("net_benefit", "low", "high", "treat_all")
-        columns = {name: getattr(self, name) for name in names}
-        return pandas.DataFrame(columns, index=pandas.Index(self.threshold, name="threshold"))
+        return _frame_of(self, "threshold", "net_benefit", "low", "high", "treat_all")
 
     @property
     def _name(self) -> str:
@@ -488,9 +485,6 @@ class NetBenefitCurve(Printed):
             f"{f'; {len(rows)} of {n} thresholds' if n > len(rows) else ''})"
         )
         return title, ("threshold", "net benefit", level, "treat all"), rows
-
-    def __str__(self) -> str:
-        return text_table(*self._table())
 
 
 def net_benefit_curve(

@@ -29,10 +29,9 @@ from .._validation import (
     array_of_labels,
     check_level,
     check_share,
-    refuse_misread,
 )
 from ..metrics import get_measure
-from ._evidence import check_one_list, refuse_collections
+from ._evidence import check_one_list
 from ._label_design import Design, LabelDesign
 from ._limits import log_binomial
 
@@ -201,19 +200,16 @@ def recall_certificate(
     recall of 0.9 is shown at level 95 %: 100 positives found, estimate 1.0000
     800 labels of a sample of 2,700 rows
     """
-    refuse_collections(y_true=y_true)
-    refuse_misread(y_true=y_true, design=design)
-    y_true = array_of_labels(y_true)
+    known = ~are_missing(array_of_labels(y_true))
     recall = check_share("recall", recall)
     level = check_level(level)
     if design is None:
         raise TypeError("design=None must be a LabelDesign, or 'all' if no rows were reviewed.")
     if isinstance(design, LabelDesign) and design.review_top is not None and design.audit is None:
         # Rows below a review are labelled in random order.
-        n_known = int((~are_missing(y_true)).sum())
-        design = replace(design, audit=max(n_known - design.review_top, 0))
-    scores, columns = np.zeros(len(y_true)), {"design": design, "pos_label": pos_label}
-    evidence = check_one_list(get_measure("auc"), y_true, scores, **columns)
+        design = replace(design, audit=max(int(known.sum()) - design.review_top, 0))
+    columns = {"design": design, "pos_label": pos_label}
+    evidence = check_one_list(get_measure("auc"), y_true, np.zeros(len(known)), **columns)
     partial: Any = evidence.partial
     rest = partial.probability < 1.0
     shares = partial.probability[rest]

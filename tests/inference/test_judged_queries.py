@@ -115,30 +115,27 @@ def test_limits_without_an_audit_are_those_of_the_extremes_over_all_labels(name,
 @pytest.mark.parametrize("name", ["ndcg@5", "auc"])
 def test_limits_without_an_audit_cover_the_mean_of_a_population(name):
     """Queries are drawn from a population, and the labels not known are the worst for one end."""
-
-    def draw(seed, n_queries):
-        rng = np.random.default_rng(seed)
-        y, champion, challenger, qid = queries(rng, n_queries, 10, 1.0)
-        y, _ = judged(rng, y, champion, qid, 4, 0.0)
-        return y, champion, challenger, qid, LabelDesign(review_top=4, scores=champion)
-
-    y, champion, challenger, qid, design = draw(0, 3000)
-    both = {"a": champion, "b": challenger}
-    known = JudgedQueries.of(get_measure(name), y, both, qid=qid, design=design)
-    truths = [[side.mean for side in known.bounds(row)] for row in ((1.0, 0.0), (1.0, -1.0))]
-    below, above = np.zeros((2, 2))
-    for seed in range(200):
-        y, champion, challenger, qid, design = draw(1 + seed, 60)
-        asked = {"qid": qid, "design": design}
+    rng, n_queries = np.random.default_rng(0), 40
+    y, champion, challenger, qid = queries(rng, 2000, 10)
+    y, _ = judged(rng, y, champion, qid, 4, 0.0)
+    both, design = {"a": champion, "b": challenger}, LabelDesign(review_top=4, scores=champion)
+    read = JudgedQueries.of(get_measure(name), y, both, qid=qid, design=design)
+    truths = np.array([[x.mean for x in read.bounds(row)] for row in ((1, 0), (1, -1))])
+    missed, n_samples = np.zeros((2, 2)), 200
+    columns = [x.reshape(2000, 10) for x in (y, champion, challenger)]
+    for _ in range(n_samples):
+        drawn = rng.integers(0, 2000, n_queries)
+        y, champion, challenger = (x[drawn].ravel() for x in columns)
+        design = LabelDesign(review_top=4, scores=champion)
+        asked = {"qid": np.repeat(np.arange(n_queries), 10), "design": design}
         found = (
             metric_interval(name, y, champion, **asked),
             compare(name, y, {"a": champion, "b": challenger}, **asked).interval,
         )
-        below += [x.low > low for x, (low, _) in zip(found, truths, strict=True)]
-        above += [x.high < high for x, (_, high) in zip(found, truths, strict=True)]
-    # 2.5 % each, more where values are skewed, with the error of 200 samples.
-    assert below.max() <= 13
-    assert above.max() <= 13
+        limits = np.array([[x.low, x.high] for x in found])
+        missed += np.stack([truths[:, 0] < limits[:, 0], truths[:, 1] > limits[:, 1]], axis=1)
+    # 2.5 % on either side, and 3.5 % where values are skewed, with the error of 200 samples.
+    assert missed.max() <= 14
 
 
 @pytest.mark.slow
