@@ -820,15 +820,17 @@ def refuse_mask(values: Any, name: str, instead: str = "") -> None:
 
 
 def labels_of_fit(y: Any) -> Any:
-    """Numbers that came as objects as an array of numbers; all else as it is."""
+    """Labels, none of them missing: numbers that came as objects as an array of numbers."""
+    refuse_missing_labels(y)
     try:
         array = as_array(y)
     except ValueError:
         raise ValueError("y has rows of different lengths: pass one label per row.") from None
     if array.dtype.kind == "V":
         raise ValueError(f"y has dtype {array.dtype}: pass numbers or strings.")
-    plain = plain_numbers(array)
-    return y if plain is array else plain
+    plain = _hashable_labels(array, "y")
+    # NumPy would give each text of a list the bytes of the longest.
+    return y if plain is array and not isinstance(y, list | tuple) else plain
 
 
 def refuse_words(y: AnyArray) -> None:
@@ -843,7 +845,6 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
     """Call scikit-learn's function after checks of masks and missing labels."""
     refuse_misread(X=X, y=y)
     if not (y is None or isinstance(y, str)):
-        refuse_missing_labels(y)
         y = labels_of_fit(y)
         if options.get("y_numeric"):
             refuse_words(np.asarray(y))
@@ -904,7 +905,14 @@ def array_of_labels(labels: Any, name: str = "y_true") -> AnyArray:
         masked = np.ma.getmaskarray(labels)
         labels = labels.data.astype(object)
         labels[masked] = None
-    return plain_numbers(check_column(name, labels, (1, 2)))
+    return _hashable_labels(check_column(name, labels, (1, 2)), name)
+
+
+def _hashable_labels(labels: AnyArray, name: str) -> AnyArray:
+    plain = plain_numbers(labels)
+    if plain.dtype.kind == "O":
+        _code_objects(plain.ravel(), name)  # refuses arrays and lists
+    return plain
 
 
 def check_numbers(name: str, values: Any) -> FloatArray:
@@ -919,14 +927,12 @@ def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weigh
         return np.ones(n)
     if is_number(sample_weight):
         sample_weight = np.full(n, sample_weight)
-    weight = validation.check_array(
-        check_numbers(name, sample_weight), ensure_2d=False, input_name=name
-    )
-    if weight.shape != (n,):
+    array = check_column(name, sample_weight)
+    if array.shape != (n,):
         raise ValueError(
-            f"{name}.shape == {weight.shape}, expected {(n,)}: pass one weight for each row."
+            f"{name}.shape == {array.shape}, expected {(n,)}: pass one weight for each row."
         )
-    validation.check_non_negative(weight, f"`{name}`")
+    weight = _finite_weights(array, name)
     if not weight.any():
         raise ValueError(f"{name} must contain at least one non-zero number.")
     return weight
@@ -1120,4 +1126,4 @@ def are_missing(labels: AnyArray) -> BoolArray:
 
 def _listed(classes: Any) -> str:
     values = [x.item() if isinstance(x, np.generic) else x for x in classes[:5]]
-    return ", ".join(map(repr, values)) + (", ..." if len(classes) > 5 else "")
+    return ", ".join(map(shown, values)) + (", ..." if len(classes) > 5 else "")

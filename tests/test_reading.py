@@ -50,6 +50,7 @@ from sklearn_rank.metrics import (
     ndcg_score,
     roc_auc_score,
 )
+from sklearn_rank.model_selection import TopThresholdClassifier, cross_val_interval
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -187,27 +188,53 @@ def test_ties_hold_between_scores_of_two_float_types(name, types, monkeypatch):
     assert found == (pytest.approx(expected) if isinstance(found, float) else expected)
 
 
+LOADERS = load_trec_run, load_qrels
 LONG = [f"q{i // 6}" for i in range(N)]
 LONG[:6] = 6 * ["x" * 100_000]  # 24 MB as an array of a fixed width
 
 
-@pytest.mark.parametrize(
-    "name", ["ndcg", "compare of queries", "OrderPreservingRanker", "labels", "groups", "run"]
-)
-def test_one_long_text_costs_its_own_bytes(name):
-    words = [LONG[0] if y else "no" for y in Y]
-    entries = {query: {"a": 1.0} for query in LONG}
-    doors = {
-        "labels": lambda: roc_auc_score(words, S, pos_label=LONG[0]),
-        "groups": lambda: metric_interval("auc", Y, S, groups=LONG),
-        "run": lambda: join_qrels(load_trec_run(entries), load_qrels(entries)),
-    }
-    call = doors.get(name) or (lambda: DOORS[name](X, Y, S, LONG))
+TEXTS = [LONG[0] if y else "no" for y in Y]
+OF_LONG_TEXTS = {
+    **{
+        name: lambda name=name: DOORS[name](X, Y, S, LONG)
+        for name in ("ndcg", "compare of queries", "OrderPreservingRanker")
+    },
+    "labels": lambda: roc_auc_score(TEXTS, S, pos_label=LONG[0]),
+    "accumulator": lambda: Accumulator("ap", pos_label=LONG[0]).update(TEXTS, S).result(),
+    "interval": lambda: metric_interval("auc", TEXTS, S, pos_label=LONG[0]),
+    "groups": lambda: metric_interval("auc", Y, S, groups=LONG),
+    "run": lambda: join_qrels(*(load({q: {"a": 1} for q in LONG}) for load in LOADERS)),
+    "predictions": lambda: TopPushRanker(pos_label=LONG[0]).fit(X, TEXTS).predict(X),
+    "scorer": lambda: get_scorer("auc")(
+        TopPushRanker(pos_label=LONG[0]).fit(X, TEXTS), X, [*TEXTS[:-1], LONG[0]]
+    ),
+    "accuracy at the top": lambda: AccuracyAtTopRanker(pos_label=LONG[0]).fit(X, TEXTS),
+    "threshold": lambda: TopThresholdClassifier(
+        TopPushRanker(pos_label=LONG[0]), min_precision=0.1, random_state=0
+    ).fit(X, TEXTS),
+    "ensemble": lambda: RankEnsembleClassifier(
+        [(name, TopPushRanker(pos_label=LONG[0])) for name in "ab"], pos_label=LONG[0], cv=2
+    ).fit(X, TEXTS),
+    "folds": lambda: cross_val_interval(
+        TopPushRanker(pos_label=LONG[0]), X, TEXTS, measure="auc", cv=2
+    ),
+    "three classes": lambda: refused(lambda: TopPushRanker().fit(X, LONG)),
+}
+
+
+def refused(call):
+    with pytest.raises(ValueError, match="binary") as caught:
+        call()
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("call", OF_LONG_TEXTS.values(), ids=OF_LONG_TEXTS)
+def test_one_long_text_costs_its_own_bytes(call):
     tracemalloc.start()
     call()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 4e6
+    assert peak < 8e6
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from .._validation import (
     check_number,
     in_coarsest_type,
     refuse_misread,
+    shape_of,
     take,
 )
 from .._warn import warn
@@ -724,7 +725,7 @@ class ConfidenceSequence:
                 raise ValueError(
                     "design is for single rows of one list: leave qid and sample_weight out."
                 )
-            if not np.size(y_score):
+            if 0 in shape_of(y_score):
                 return self.update(y_true, y_score)
             scores = {n: None if x is None else check_column(n, x) for n, x in scores.items()}
             y_true = array_of_labels(y_true)

@@ -15,7 +15,7 @@ import numpy as np
 from .._lists import Lists, ScoredLists
 from .._order import ragged_ranges, sorted_descending, tied_blocks
 from .._typing import AnyArray, FloatArray
-from .._validation import check_vector
+from .._validation import check_vector, shape_of
 
 # Probabilities, and sums and inverses of them, may be rounded by so much, in float32 too.
 ROUNDING = 1e-6
@@ -154,7 +154,7 @@ def with_n_relevant(lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any)
     name = "n_relevant"
     if isinstance(n_relevant, Mapping):
         number = np.array(_by_list(n_relevant, lists, name))
-    elif np.ndim(n_relevant) == 0:
+    elif not shape_of(n_relevant):
         if lists.n_lists > 1:
             raise ValueError(
                 f"{name} is one number for {lists.n_lists} lists: pass one per row, or a mapping"

@@ -101,8 +101,10 @@ def _classes_of(measure: Any, pos_label: Any, lists: ScoredLists, y_true: Any) -
 
 
 def _all_zero(weight: Any, shape: tuple[int, ...]) -> bool:
+    if _shape(weight) != shape:
+        return False
     array: AnyArray = np.asarray(weight)
-    return array.shape == shape and array.dtype.kind in "biuf" and not array.any()
+    return array.dtype.kind in "biuf" and not array.any()
 
 
 def _shape(values: Any) -> tuple[int, ...]:

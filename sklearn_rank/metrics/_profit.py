@@ -15,6 +15,7 @@ from .._validation import (
     check_position,
     check_vector,
     refuse_misread,
+    shape_of,
     shown,
 )
 from .._warn import warn
@@ -180,7 +181,7 @@ def amounts_of(y_true: Any, value: Any, *, pos_label: Any = None) -> FloatArray:
     positive = check_lists(y_true, LabelType("binary", pos_label)).positive
     n = len(positive)
     columns = value
-    if not isinstance(value, tuple) and np.ndim(value) == 0:
+    if not isinstance(value, tuple) and not shape_of(value):
         raise ValueError(
             f"value={shown(value)} must be an amount for each row, or a pair (gain, cost), such as"
             " value=(100, -5)."

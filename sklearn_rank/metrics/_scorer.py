@@ -38,6 +38,7 @@ from .._validation import (
     refuse_misread,
     refuse_missing_labels,
     shape_of,
+    shown,
 )
 from .._warn import warn
 from ..exceptions import OtherTopWarning, ScorerSetupError, SingleListWarning
@@ -87,10 +88,10 @@ def positive_class(estimator: Any, pos_label: Any = None) -> Any:
         return class_among(classes, pos_label, f"classes of {type(estimator).__name__}")
     if are_usual_labels(classes):
         return classes[1]
-    label, other_label = classes.tolist()
+    label, other_label = map(shown, classes.tolist())
     raise ValueError(
-        f"The positive class is unknown: {type(estimator).__name__} was fitted on {label!r} and"
-        f" {other_label!r}: pass pos_label={label!r} or pos_label={other_label!r}."
+        f"The positive class is unknown: {type(estimator).__name__} was fitted on {label} and"
+        f" {other_label}: pass pos_label={label} or pos_label={other_label}."
     )
 
 

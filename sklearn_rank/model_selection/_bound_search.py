@@ -38,9 +38,9 @@ from .._validation import (
     check_whole,
     is_number,
     is_whole,
+    labels_of_fit,
     ravelled,
     refuse_misread,
-    refuse_missing_labels,
 )
 from .._warn import warn
 from ..exceptions import ScorerSetupError
@@ -420,8 +420,7 @@ arbitrary.
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         refuse_misread(**params | {"X": X, "y": y})
-        refuse_missing_labels(y)
-        X, y = indexable(X, y)
+        X, y = indexable(X, labels_of_fit(y))
         y = column_or_1d(y, warn=True)
         if not len(y):
             raise ValueError("X and y have 0 samples: pass at least one row.")

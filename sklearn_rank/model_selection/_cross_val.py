@@ -30,9 +30,9 @@ from .._validation import (
     check_qid,
     check_whole,
     is_whole,
+    labels_of_fit,
     ravelled,
     refuse_misread,
-    refuse_missing_labels,
     shown,
 )
 from ..inference import Comparison, Interval, metric_interval
@@ -182,8 +182,7 @@ def samples_of(
                 " nothing tells how fold models rank them: label a random sample of them, or pass"
                 " the scores of fitted models to metric_interval, for the limits over all labels."
             )
-    refuse_missing_labels(y)
-    X, y = indexable(X, y)
+    X, y = indexable(X, labels_of_fit(y))
     y = column_or_1d(y, warn=True)
     if not len(y):
         raise ValueError("X and y have 0 samples: pass at least one row.")

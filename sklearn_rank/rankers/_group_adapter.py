@@ -36,7 +36,6 @@ from .._validation import (
     labels_of_fit,
     refuse_marks,
     refuse_misread,
-    refuse_missing_labels,
     validate_data,
 )
 from .._warn import warn
@@ -906,7 +905,6 @@ class GroupRankerAdapter(QueryRanker):
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
         X = self._checked(X, self.estimator, y, reset=reset)
         check_consistent_length(X, y)
-        refuse_missing_labels(y)
         y = column_or_1d(labels_of_fit(y), warn=True)
         refuse_marks(y, "y")
         assert_all_finite(y, input_name="y")

@@ -28,7 +28,6 @@ from .._validation import (
     labels_of_fit,
     ravelled,
     refuse_marks,
-    refuse_missing_labels,
     refuse_words,
     shape_of,
 )
@@ -115,7 +114,6 @@ def in_lists(X: Any, lists: Lists) -> Any:
 
 
 def checked_labels(y: Any) -> AnyArray:
-    refuse_missing_labels(y)
     options = {"dtype": None, "ensure_2d": False, "ensure_min_samples": 0, "input_name": "y"}
     y = column_or_1d(check_array(labels_of_fit(y), **options), warn=True)
     refuse_words(y)

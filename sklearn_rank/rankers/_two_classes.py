@@ -49,10 +49,12 @@ from .._validation import (
     check_qid,
     check_sample_weight,
     class_among,
+    distinct_codes,
     labels_of_fit,
     ravelled,
     refuse_marks,
     refuse_misread,
+    shown,
 )
 from .._warn import collected, warn, warned_once
 from ..exceptions import (
@@ -412,16 +414,19 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
             raise ValueError(
                 f"{type(self).__name__} got no rows of positive weight: pass rows of both classes."
             )
-        check_classification_targets(present)
-        kind = type_of_target(present, input_name="y", raise_unknown=True)
+        # Long texts are compared once each.
+        coded = distinct_codes(present) if present.dtype.kind == "O" else None
+        labels = present if coded is None else coded.distinct
+        check_classification_targets(labels)
+        kind = type_of_target(labels, input_name="y", raise_unknown=True)
         if kind != "binary":
             remedy = " Use OneVsRestClassifier(...) of sklearn.multiclass for more classes."
-            refuse_marks(present, "y")
+            refuse_marks(labels, "y")
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}."
                 f"{remedy}"
             )
-        classes = np.unique(present)
+        classes = np.unique(labels)
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs rows of two classes with positive sample_weight; "
@@ -697,11 +702,11 @@ def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
             whose += " (BaggingClassifier, VotingClassifier and others number sorted classes)"
         return class_among(classes, pos_label, whose)
     if not are_usual_labels(classes):
-        low, high = classes.tolist()
+        low, high = map(shown, classes.tolist())
         warn(
-            f"{name} treats {high!r} as the positive class, the greater of the labels {low!r} "
-            f"and {high!r}, because pos_label is None: pass pos_label={high!r}, or "
-            f"pos_label={low!r} if that is the class to rank at the top.",
+            f"{name} treats {high} as the positive class, the greater of the labels {low} "
+            f"and {high}, because pos_label is None: pass pos_label={high}, or "
+            f"pos_label={low} if that is the class to rank at the top.",
             PositiveClassWarning,
         )
     return classes[1]

@@ -93,6 +93,9 @@ ARRAYS = {
 }
 IDS = {"batch_groups", "groups", "qid", "qid_val", "strata"}
 LABELS = {"y", "y_true", "y_val", "clicks", "exchanged", "swapped"}
+WEIGHTS = {"density_ratio", "pair_weight", "query_weight", "sample_weight"}
+# What NumPy and scikit-learn say of arrays that they cannot read, which names no argument.
+BARE = "inhomogeneous|truth value|Unknown label type|legacy multi-label|setting an array element"
 
 
 def wrong_arrays(name, values):
@@ -101,6 +104,8 @@ def wrong_arrays(name, values):
     first = np.arange(len(plain)) == 0
     number = plain.astype(float)
     blanked = np.where(first if plain.ndim == 1 else first[:, None], np.nan, number)
+    within, empty = plain.astype(object), plain.astype(object)
+    within.flat[0], empty.flat[0] = plain[:1], plain[:0]
     return {
         "masked": np.ma.masked_array(plain, mask=np.isnan(blanked)),
         "longer": np.concatenate([plain, plain[:1]]),
@@ -110,6 +115,10 @@ def wrong_arrays(name, values):
         "complex": number + 1j,
         "three dimensions": np.stack([number, number])[..., None] * np.ones(2),
         **({} if name in IDS else {"text": np.array([f"t{x}" for x in range(len(plain))])}),
+        "an array within": within,
+        "an empty array within": empty,
+        "rows of different lengths": [[*np.ravel(plain[0]), 1, 1], *plain.tolist()[1:]],
+        **({"vanishing": number * 1e-320} if name in WEIGHTS else {}),
     }
 
 
@@ -415,6 +424,8 @@ def test_wrong_arrays_are_refused(name):
                 continue
             if kind == "missing" and argument[0] == "X" and name.startswith(("Group", "preproc")):
                 continue  # trees and normalizers take them
+            if kind == "vanishing" and name == "BoundSearchCV.fit":
+                continue  # only its estimator takes weights
             if name.startswith("LabelDesign") and argument == "y_true":
                 continue  # only which labels are known counts
             try:
@@ -422,6 +433,8 @@ def test_wrong_arrays_are_refused(name):
             except (TypeError, ValueError) as error:
                 inner = name in ("TopThresholdClassifier.fit", "BoundSearchCV.fit")
                 bare = "broadcast" if inner or argument == "X" else "could not (convert|be broad)"
+                own = argument[0] != "X" and not (inner and argument == "sample_weight")
+                bare = f"{bare}|{BARE}" if own else bare
                 if re.search(bare, str(error)):
                     taken.append((argument, kind))
             else:

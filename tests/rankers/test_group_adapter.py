@@ -505,7 +505,7 @@ def held_otherwise():
         "Arrow": (plain, plain.convert_dtypes(dtype_backend="pyarrow")),
         "decimals of polars": (
             pl.DataFrame(plain),
-            pl.DataFrame(plain).with_columns(pl.col("a").cast(pl.Decimal(10, 2))),
+            pl.DataFrame(plain).with_columns(a=pl.Series(decimals)),
         ),
         "table": (plain.assign(g=X[:, 0]), arrow),
         "names": (plain, plain.set_axis(names, axis=1)),
