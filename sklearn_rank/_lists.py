@@ -36,15 +36,11 @@ from ._validation import (
     refuse_marks,
     take,
 )
-from ._warn import warn
-from .exceptions import QueryOverlapWarning, QuerySetupError
+from ._warn import is_called_by, warn
+from .exceptions import QueryOverlapWarning, QuerySetupError, SingleListWarning
 
 # Number of queries that a ranker remembers; of more queries it keeps the smallest hashes.
 MAX_REMEMBERED = 100_000
-
-# Most rows that are one query where no ids are given, as many as scikit-learn's checks of
-# estimators pass: more may be rows of queries whose ids a search or pipeline has not passed on.
-LONGEST_SINGLE_LIST = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -461,6 +457,25 @@ def _group_checked(
             )
     shared = {"offsets": offsets, "ids": ids, "weight": weight, "rows": rows}
     return {**shared, "query_weight": by_list}, order
+
+
+def treat_as_one_list(subject: str, instead: str) -> None:
+    """Warn that rows without ids are one query; in a search, which may have kept them, refuse.
+
+    Scikit-learn's checks of estimators and the members of its ensembles fit without ids.
+    """
+    if is_called_by("sklearn.model_selection", "sklearn_rank.model_selection"):
+        raise QuerySetupError(
+            f"{subject}, and a search or cross-validation passes ids on only as groups= after\n"
+            "    sklearn.set_config(enable_metadata_routing=True)\n"
+            f"Pass them so; or {instead} if all rows are one query."
+        )
+    warn(
+        f"{subject}, which it treats as one query: pass qid=, one id per row (in a pipeline"
+        " groups=, after sklearn.set_config(enable_metadata_routing=True)); or"
+        f" {instead} if they are one query.",
+        SingleListWarning,
+    )
 
 
 def refuse_single_rows(name: str, n_single: int, n_lists: int) -> None:

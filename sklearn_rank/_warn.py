@@ -60,6 +60,14 @@ def _find_caller() -> tuple[int, set[Any]]:
     )
 
 
+def is_called_by(*modules: str) -> bool:
+    """Whether a function of some modules is on the stack, here or in a worker."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and not _name(frame).startswith(modules):
+        frame = frame.f_back
+    return frame is not None
+
+
 def _name(frame: Any) -> str:
     return str(frame.f_globals.get("__name__", ""))
 

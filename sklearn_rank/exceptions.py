@@ -152,7 +152,7 @@ class QueryOverlapWarning(UserWarning):
 
 
 class QuerySetupError(ValueError):
-    """A ranker got no query ids for many rows, or is scored on parts of its training queries.
+    """A ranker got no query ids in a search, or is scored on parts of its training queries.
 
     See Also
     --------
@@ -164,12 +164,13 @@ class QuerySetupError(ValueError):
     >>> import numpy as np
     >>> from sklearn_rank import OrderPreservingRanker
     >>> from sklearn_rank.exceptions import QuerySetupError
-    >>> X, y = np.ones((10_000, 1)), np.arange(10_000) % 3
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, y = np.ones((90, 1)), np.arange(90) % 3
     >>> try:
-    ...     OrderPreservingRanker().fit(X, y)
+    ...     cross_val_score(OrderPreservingRanker(), X, y, error_score="raise")
     ... except QuerySetupError as error:
     ...     print(str(error).partition(",")[0])
-    OrderPreservingRanker got no qid for 10000 rows
+    OrderPreservingRanker got no qid for 72 rows
     """
 
 

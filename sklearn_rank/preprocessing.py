@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._label_orders import TargetType, read_label_orders
-from ._lists import LONGEST_SINGLE_LIST, group_rows
+from ._lists import group_rows, treat_as_one_list
 from ._order import tied_blocks
 from ._sklearn_compat import StrOptions, fit_context
 from ._typing import AnyArray, FloatArray, IntArray
@@ -22,8 +22,6 @@ from ._validation import (
     refuse_misread,
     validate_data,
 )
-from ._warn import warn
-from .exceptions import SingleListWarning
 
 __all__ = ["QueryNormalizer", "label_grades"]
 
@@ -202,8 +200,8 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Ignored.
         qid : array-like of shape (n_samples,), default=None
             Id of the query of each row: numbers, strings or any sortable values, in any order.
-            None treats all rows as one query, with a warning; more than 200 rows raise an
-            error. A single number treats all rows as one query without a warning.
+            None treats all rows as one query, with a warning, and in a search raises an error.
+            A single number treats all rows as one query without a warning.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
             0 is ignored.
@@ -216,7 +214,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If an argument is not valid, or ``qid`` is None for more than 200 rows.
+            If an argument is not valid, or ``qid`` is None in a search or cross-validation.
 
         Warns
         -----
@@ -236,14 +234,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = self._checked(X, reset=True)
         weight = _checked_weight(sample_weight, X)
         if qid is None:
-            message = (
-                f"{type(self).__name__} got no qid for {len(X)} rows: pass qid=, one id per row"
-                " (in a pipeline or search, groups= with metadata routing enabled), or qid=0 if"
-                " all rows are one query."
-            )
-            if len(X) > LONGEST_SINGLE_LIST:
-                raise ValueError(message)
-            warn(message, SingleListWarning)
+            treat_as_one_list(f"{type(self).__name__} got no qid for {len(X)} rows", "pass qid=0")
             self.n_queries_ = 1
         else:
             self.n_queries_ = len(group_rows(check_qid(ravelled(qid, "qid"), len(X)))[0])

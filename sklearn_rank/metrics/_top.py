@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from .._lists import LONGEST_SINGLE_LIST, LabelType, Lists, ScoredLists, check_scored_lists
+from .._lists import LabelType, Lists, ScoredLists, check_scored_lists
 from .._order import ClassBlocks, counted_blocks, tied_blocks, top_masses
 from .._typing import FloatArray, IntArray
 from .._validation import check_position, check_share, is_number
@@ -67,7 +67,8 @@ class AtKMeasure(ConventionalMeasure):
         return cut_after(np.ones(n), self.k)
 
     def _warn_of(self, lists: ScoredLists) -> None:
-        if lists.n_lists == 1 and LONGEST_SINGLE_LIST < (n := lists.sizes[0]) < self.k:
+        # A shorter list may be a query.
+        if lists.n_lists == 1 and 200 < (n := lists.sizes[0]) < self.k:
             warn(
                 f"{self.name} is of the first {self.k:,} rows, but there are {n:,.10g}: pass a"
                 " smaller k.",

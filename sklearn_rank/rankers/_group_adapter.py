@@ -767,8 +767,9 @@ class GroupRankerAdapter(QueryRanker):
         y : array-like of shape (n_samples,)
             Relevance, as the estimator takes it.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row, sortable, in any order. None treats up to 200 rows as
-            one query, with a warning; a number, or ``single_list=True``, any number of rows.
+            Id of the query of each row, sortable, in any order. None treats all rows as one
+            query, with a warning, and is refused in searches; a number, or ``single_list=True``,
+            does so without.
         sample_weight : array-like of shape (n_samples,), default=None
             Number of times each row counts, whole numbers; rows of weight 0 are ignored.
         query_weight : array-like of shape (n_samples,), default=None
@@ -802,8 +803,8 @@ class GroupRankerAdapter(QueryRanker):
         ValueError
             If ``sample_weight`` is not whole, the estimator has no query weights, positions or
             initial scores, has parameters that have no effect, cannot stop early or has early
-            stopping set as well, most queries have one row, or ``qid`` is missing for more than
-            200 rows. What the library refuses, such as grades, is its own error.
+            stopping set as well, most queries have one row, or ``qid`` is missing in a search or
+            cross-validation. What the library refuses, such as grades, is its own error.
 
         Warns
         -----

@@ -301,8 +301,9 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row, sortable, in any order. None treats up to 200 rows as
-            one query, with a warning; a number, or ``single_list=True``, any number of rows.
+            Id of the query of each row, sortable, in any order. None treats all rows as one
+            query, with a warning, and is refused in searches; a number, or ``single_list=True``,
+            does so without.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
             0.5 as half a row, a row of weight 0 is ignored.
@@ -323,7 +324,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         ------
         ValueError
             If an argument is not valid, the measure is undefined for every query, most queries
-            have one row, or ``qid`` is missing for more than 200 rows.
+            have one row, or ``qid`` is missing in a search or cross-validation.
 
         Warns
         -----

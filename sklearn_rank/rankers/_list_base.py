@@ -14,12 +14,12 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import (
-    LONGEST_SINGLE_LIST,
     LabelType,
     Lists,
     TrainingQueries,
     check_lists,
     refuse_single_rows,
+    treat_as_one_list,
 )
 from .._partitions import any_collection
 from .._sklearn_compat import StrOptions
@@ -35,9 +35,7 @@ from .._warn import warn
 from ..exceptions import (
     CalibrationWarning,
     LargeGainWarning,
-    QuerySetupError,
     ScorerSetupError,
-    SingleListWarning,
 )
 from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
@@ -235,18 +233,8 @@ class QueryRanker(ListRanker):
             )
         if qid is not None or single_list:
             return
-        routing = "sklearn.set_config(enable_metadata_routing=True)"
-        if n_rows > LONGEST_SINGLE_LIST:
-            raise QuerySetupError(
-                f"{name} got no qid for {n_rows} rows, too many for one query by default. Pass "
-                f"qid=, one id per row; in a pipeline or search write\n    {routing}\n    ....fit("
-                "X, y, groups=qid)\nIf all rows are one query, pass qid=0 or set single_list=True."
-            )
-        warn(
-            f"{name} got no qid and treats all {n_rows} rows as one query: pass qid=, one id per "
-            f"row, or groups= to a search or pipeline after {routing}; or qid=0 or "
-            "single_list=True if they are one query.",
-            SingleListWarning,
+        treat_as_one_list(
+            f"{name} got no qid for {n_rows} rows", "pass qid=0 or set single_list=True"
         )
 
     def _store_queries(self, lists: Any, *, add: bool = False) -> None:

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from joblib import parallel_config
 from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import DataConversionWarning
@@ -140,7 +141,7 @@ def test_columns_are_vectors(ranker):
 def test_one_list_on_purpose_or_with_a_warning(ranker):
     X, y, _ = data(1)
     on_purpose = clone(ranker).fit(X, y, qid=0)
-    with pytest.warns(SingleListWarning, match=f"treats all {len(y)} rows as one query") as caught:
+    with pytest.warns(SingleListWarning, match=f"{len(y)} rows, which it treats as one") as caught:
         warned = clone(ranker).fit(X, y)
     assert caught[0].filename == __file__
     assert_same(on_purpose, warned)
@@ -352,7 +353,7 @@ def test_routing_on_nested_searches_pipelines_and_curves(ranker, routing):
 def test_routing_off_groups_reach_the_splitter_only(ranker):
     X, y, qid = data(12)
     search = GridSearchCV(clone(ranker), {"alpha": [1.0]}, cv=CV)
-    with pytest.warns(SingleListWarning, match=r"got no qid .*metadata_routing"):
+    with pytest.raises(ValueError, match=r"(?s)got no qid .*metadata_routing"):
         search.fit(X, y, groups=qid)
 
 
@@ -418,14 +419,17 @@ def test_single_list_says_that_no_ids_are_needed(ranker):
 
 
 @every_class
-def test_many_rows_without_ids_are_refused(ranker):
-    X, y, qid = data(60)
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_rows_without_ids_are_refused_where_a_search_may_have_kept_them(ranker, n_jobs):
+    X, y, qid = data(12)
     advice = r"set_config\(enable_metadata_routing=True\)"
-    with pytest.raises(QuerySetupError, match=advice):
-        clone(ranker).fit(X[:201], y[:201])
-    # Without routing a search keeps the ids for its folds.
-    with pytest.raises(ValueError, match=advice):
-        GridSearchCV(clone(ranker), {"alpha": [1.0]}, cv=CV).fit(X, y, groups=qid)
+    for cv, groups in ((CV, qid), (KFold(3), None)):
+        with pytest.raises(QuerySetupError, match=advice), parallel_config("threading"):
+            cross_val_score(
+                clone(ranker), X, y, cv=cv, groups=groups, n_jobs=n_jobs, error_score="raise"
+            )
+    one = clone(ranker).set_params(single_list=True)
+    cross_val_score(one, X, y, cv=KFold(3), n_jobs=n_jobs, error_score="raise")
 
 
 @every_class
