@@ -16,6 +16,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import sklearn.utils
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import validation
 
@@ -167,6 +168,17 @@ def check_generator(random_state: Any) -> np.random.Generator:
     except (TypeError, ValueError):
         raise ValueError(
             f"random_state={random_state!r} must be None, a non-negative int, a Generator or a"
+            " RandomState."
+        ) from None
+
+
+def check_random_state(random_state: Any) -> np.random.RandomState:
+    """As scikit-learn's function, whose error does not name the argument."""
+    try:
+        return sklearn.utils.check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            f"random_state={random_state!r} must be None, a non-negative int below 2**32 or a"
             " RandomState."
         ) from None
 

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy.optimize import linprog, minimize
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_random_state
 
 from .._lists import Lists, check_lists
 from .._printed import Printed
@@ -20,9 +19,11 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import (
     check_choice,
     check_number,
+    check_random_state,
     check_scores,
     check_vector,
     check_whole,
+    is_number,
     is_whole,
     ravelled,
     shape_of,
@@ -546,7 +547,7 @@ def _inside(loss: TemplateLoss, utility: float, name: str) -> float:
 def _constant(loss: TemplateLoss, largest: float | None, p: float, given: float | None) -> float:
     """c_q for ``1/p + 1/q = 1``."""
     if given is not None:
-        if not 0 < given < inf or p == 1:
+        if not is_number(given) or not 0 < given < inf or p == 1:
             raise ValueError(
                 f"constant={given!r} must be a positive number, and p must be greater than 1: "
                 "with p=1 the constant has no effect."

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy.special import expit
 from scipy.stats import rankdata, t
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from .._lists import LabelType, check_scored_lists
 from .._order import ragged_ranges
@@ -17,6 +17,7 @@ from .._validation import (
     check_flag,
     check_number,
     check_position,
+    check_random_state,
     check_share,
     check_vector,
     check_whole,

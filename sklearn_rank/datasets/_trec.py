@@ -15,6 +15,7 @@ from .._validation import (
     as_array,
     check_choice,
     check_flag,
+    check_number,
     distinct_codes,
     is_whole,
     reads_as,
@@ -236,6 +237,7 @@ def join_qrels(run: Any, qrels: Any, *, complete: bool | None = None, rel: float
     """
     if complete is not None:
         check_flag("complete", complete)
+    check_number("rel", rel)
     run = run if isinstance(run, Bunch) else load_trec_run(run)
     qrels = qrels if isinstance(qrels, Bunch) else load_qrels(qrels)
     pairs = zip(qrels.qid.tolist(), qrels.docno.tolist(), strict=True)

@@ -205,7 +205,7 @@ def method_of(
                 f" {method.explicit}; pass method={names}, or qid for the mean over queries."
             )
         return method
-    if name not in methods:
+    if not isinstance(name, str) or name not in methods:
         is_of_queries = name in ("t", "bootstrap", "bca")
         raise ValueError(
             f"method={name!r} does not support {measure.name} of one list: pass"

@@ -505,6 +505,8 @@ arbitrary.
             of_classes = StratifiedShuffleSplit if measure.kind == "binary" else ShuffleSplit
             kind = GroupShuffleSplit if of_queries else of_classes
             return kind(1, test_size=1 / 3, random_state=seed)
+        if is_whole(self.cv):
+            check_whole("cv", self.cv, 2)
         if of_queries and is_whole(self.cv):
             return GroupKFold(self.cv)
         return check_cv(self.cv, y, classifier=is_classifier(self._estimators()[0]))

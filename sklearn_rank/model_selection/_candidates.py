@@ -25,7 +25,7 @@ from .._lists import LabelType, check_lists
 from .._printed import Printed, fixed
 from .._sklearn_compat import rows_at
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import refuse_marks
+from .._validation import check_numbers, refuse_marks
 from .._warn import warn
 from ..bounds import Bound
 from ..inference import Interval
@@ -256,7 +256,7 @@ def prior_weights(prior: Any, candidates: Sequence[dict[str, Any]]) -> FloatArra
         return np.full(n, 1.0 / n)
     if callable(prior):
         prior = [prior(params) for params in candidates]
-    weights = np.asarray(prior, dtype=np.float64)
+    weights = np.asarray(check_numbers("prior", prior))
     if weights.shape != (n,):
         raise ValueError(
             f"prior has shape {weights.shape}, but there are {n} candidates: pass one weight for"
@@ -277,7 +277,8 @@ def _simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> IntArr
         return np.arange(len(candidates))
     keys = []
     for params in candidates:
-        if not callable(complexity) and complexity not in params:
+        is_name = isinstance(complexity, str) and complexity in params
+        if not callable(complexity) and not is_name:
             raise ValueError(
                 f"complexity={complexity!r} is not a parameter of the candidate {params}: pass"
                 " the name of a parameter that all candidates have, or a function of the"

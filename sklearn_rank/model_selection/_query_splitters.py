@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._lists import group_rows
@@ -19,6 +18,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import (
     check_flag,
     check_qid,
+    check_random_state,
     check_vector,
     check_whole,
     is_number,

@@ -15,6 +15,7 @@ from sklearn_rank import (
     bounds,
     calibration,
     clicks,
+    datasets,
     inference,
     metrics,
     model_selection,
@@ -492,3 +493,100 @@ def test_every_array_argument_is_tried():
     assert {
         name: where for name, where in array_arguments().items() if name not in tried | NO_ROWS
     } == {}
+
+
+WRONG = {"object": object(), "text": "banana", "-1": -1, "nan": np.nan, "list": [], "dict": {}}
+# What one of these may be: ids of one query, names, grades and labels, found wrong where they meet
+# the data, and settings of joblib.
+MAY_BE = {
+    "-1": {"qid", "groups", "rel", "shift", "clear_shift"},
+    "text": {"qid"},
+    "nan": {"error_score"},
+    "list": {"random_state", "stratify"},
+    "dict": {"params"},
+}
+ANYTHING = {"pos_label", "n_jobs"}
+
+
+def of_scalars():
+    """Public callables with valid arguments, and whose signature has the others."""
+    y_true, of_fit = {"y_true": Y}, {"X": X, "y": Y, "measure": "auc", "cv": 3}
+    search, folds = model_selection.BoundSearchCV, model_selection.QueryKFold
+    run = [("q", "d", 1.0)]
+    calls = {
+        inference.metric_interval: rows(measure="auc"),
+        inference.compare: {**y_true, "measure": "auc", "scores": {"a": S, "b": -S}},
+        inference.batch_limits: rows(batch_score=-S),
+        inference.calibration_at_top: {**y_true, "y_prob": PROBABILITY, "k": 20},
+        inference.net_benefit_curve: {**y_true, "y_prob": PROBABILITY},
+        inference.roc_band: rows(),
+        inference.recall_certificate: {**y_true, "design": "all", "recall": 0.9},
+        inference.plan_labels: {
+            "measure": "auc",
+            "scores": S,
+            "proxy": PROBABILITY,
+            "budget": 20,
+        },
+        inference.sample_size: {"measure": "auc", "width": 0.1, "pilot": (Y, S)},
+        inference.ConfidenceSequence: {"measure": "auc", "method": "betting"},
+        model_selection.cross_val_interval: {"estimator": LogisticRegression(), **of_fit},
+        model_selection.cross_val_compare: {
+            "estimators": {"a": LogisticRegression(), "b": LogisticRegression(C=9)},
+            **of_fit,
+        },
+        model_selection.make_bound_scorer: {"measure": "auc"},
+        model_selection.query_train_test_split: {"qid": QID},
+        metrics.get_scorer: {"measure": "auc"},
+        metrics.get_measure: {"measure": "auc"},
+        metrics.Accumulator: {"measure": "auc"},
+        calibration.check_calibration: {
+            "loss": "pointwise_squared",
+            "measure": "dcg",
+            "n_items": 3,
+            "n_trials": 2,
+        },
+        calibration.regret_bound: {
+            "loss": "pointwise_squared",
+            "measure": "dcg",
+            "surrogate_regret": 0.1,
+            "n_items": 3,
+        },
+        bounds.auc_bound: {"n_pos": 20, "n_neg": 40, "delta": 0.1},
+        datasets.make_bipartite_ranking: {"n_samples": 50},
+        datasets.make_label_ranking: {"n_samples": 50},
+        datasets.make_subset_ranking: {"n_queries": 5},
+        datasets.make_clicks: {"y": Y, "y_score": S, "qid": QID},
+        datasets.join_qrels: {"run": run, "qrels": run},
+        search: {"estimator": LogisticRegression(), "param_grid": {"C": [1, 9]}, "measure": "auc"},
+        folds: {},
+    }
+    used = {
+        search: lambda **k: search(**k).fit(X, Y),
+        folds: lambda **k: list(folds(**k).split(X, Y, QID)),
+        model_selection.query_train_test_split: partial(
+            model_selection.query_train_test_split, X, Y
+        ),
+    }
+    return [
+        pytest.param(used.get(one, one), inspect.signature(one), arguments, id=one.__name__)
+        for one, arguments in calls.items()
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("function", "signature", "arguments"), of_scalars())
+def test_a_wrong_scalar_is_an_error_that_names_its_argument(function, signature, arguments):
+    function(**arguments)
+    left = {"X", "y", "estimator", "estimators", "param_grid", "run", "qrels", "arrays"}
+    wrong = []
+    for name in signature.parameters.keys() - left - ANYTHING:
+        for kind, value in WRONG.items():
+            if name in MAY_BE.get(kind, ()) or (name in ARRAYS and name not in IDS):
+                continue
+            try:
+                function(**arguments | {name: value})
+            except (TypeError, ValueError) as error:
+                if name in str(error):
+                    continue
+            wrong.append((name, kind))
+    assert wrong == []
