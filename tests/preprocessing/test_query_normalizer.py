@@ -6,10 +6,13 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import preprocessing
-from sklearn_rank.exceptions import SingleListWarning
+from sklearn_rank.exceptions import QuerySetupError, SingleListWarning
 from sklearn_rank.preprocessing import QueryNormalizer
 from tests.oracles import query_features as oracle
 
@@ -121,10 +124,9 @@ def test_one_list_places_new_rows_in_it(method):
     if method == "zscore":
         scaled = StandardScaler().fit(X)
         np.testing.assert_allclose(on_purpose.transform(X + 1), scaled.transform(X + 1), atol=1e-9)
-    many = np.zeros((201, 1))
-    with pytest.raises(ValueError, match="got no qid for 201 rows: pass qid="):
-        QueryNormalizer(method).fit(many)
-    assert QueryNormalizer(method).fit(many, qid=0).n_queries_ == 1
+    pipe = make_pipeline(QueryNormalizer(method), Ridge())
+    with pytest.raises(QuerySetupError, match="got no qid"):
+        cross_val_score(pipe, X, X[:, 0], error_score="raise")
 
 
 @every_method
