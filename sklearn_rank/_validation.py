@@ -621,20 +621,6 @@ def refuse_rounded_ids(
         )
 
 
-def _two_words(values: AnyArray) -> Coded | None:
-    """Codes of words with one or two distinct values; None for other values."""
-    if not isinstance(values[0], str | bytes):
-        return None
-    try:
-        other = values != values[0]
-        rest = values[other]
-        if len(rest) and isinstance(rest[0], str | bytes) and np.all(rest == rest[0]):
-            return Coded(other.astype(np.intp), np.array([values[0], rest[0]], values.dtype))
-    except (TypeError, ValueError):  # a comparison has no truth value
-        pass
-    return None
-
-
 def _code_objects(values: AnyArray, name: str) -> Coded:
     try:
         return distinct_codes(values)
@@ -706,7 +692,7 @@ def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
     if not isinstance(labels, Coded):
         if labels.dtype.kind not in "OSU":
             return _positive_among(labels, checked.name, pos_label, checked.where)
-        labels = _two_words(labels) or _code_objects(labels, checked.name)
+        labels = _code_objects(labels, checked.name)
     labels = labels.used()
     codes = labels.codes
     return _positive_among(
@@ -801,20 +787,14 @@ def missing_label(name: str, where: str) -> str:
 def refuse_missing_labels(labels: Any, name: str = "y", weight: Any = None) -> None:
     """Raise an error for masked labels and rows of positive weight without a label."""
     refuse_mask(labels, name)
-    coded = coded_column(labels)
+    if coded_column(labels) is not None:  # which has no missing value
+        return
     try:
-        array = as_array(labels) if coded is None else coded.distinct
+        array = as_array(labels)
     except ValueError:  # of different lengths: refused where they are read
         return
-    if array.ndim == 0 or array.size == 0:
-        return
-    if array.dtype.kind == "f" and not np.isnan(array.min()):
-        return
-    missing = are_missing(array.ravel())
-    if not missing.any():
-        return
-    missing = missing.reshape(array.shape) if coded is None else missing[coded.codes]
-    rows = missing.any(axis=tuple(range(1, missing.ndim)))
+    missing = are_missing(array.ravel()).reshape(array.shape)
+    rows = missing.any(axis=tuple(range(1, missing.ndim))) if missing.ndim else missing
     if weight is not None:
         rows &= np.asarray(weight).ravel() > 0
     if rows.any():
@@ -1088,12 +1068,7 @@ def _check_query_weights(query_weight: Any, shape: tuple[int, ...]) -> FloatArra
 
 
 def _finite_weights(array: AnyArray, name: str) -> FloatArray:
-    weight = _as_float(array, name)
-    row = _first_outside(weight, 0.0)
-    if row is not None:
-        raise ValueError(
-            f"{name} is {weight[row]:g} at row {row}: weights must be finite and at least 0."
-        )
+    weight = check_vector(name, array, lowest=0.0)
     with np.errstate(over="ignore"):
         total = weight.sum()
     smallest = np.min(weight, where=weight > 0, initial=np.inf)

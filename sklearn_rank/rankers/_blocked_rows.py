@@ -25,7 +25,7 @@ from .._solvers import (
     view_design,
 )
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_sample_weight, missing_label, ravelled
+from .._validation import check_sample_weight, check_vector, missing_label, ravelled
 from ._base import forget
 
 
@@ -203,14 +203,7 @@ def _labels_and_weights(columns: dict[str, Any]) -> tuple[AnyArray, FloatArray]:
     weight = np.ones(len(y)) if weight is None else np.asarray(ravelled(weight, "sample_weight"))
     if np.any(y != y):
         raise ValueError(missing_label("y", f"row {int(np.argmax(y != y))}"))
-    invalid = ~(weight >= 0) | ~np.isfinite(weight)
-    if np.any(invalid):
-        row = int(np.argmax(invalid))
-        raise ValueError(
-            f"sample_weight is {weight[row]} in row {row}, but must be non-negative and finite: "
-            "correct the value or remove the row."
-        )
-    return y, weight.astype(np.float64)
+    return y, check_vector("sample_weight", weight, lowest=0.0)
 
 
 def _summed(results: list[tuple[Any, ...]]) -> tuple[Any, ...]:

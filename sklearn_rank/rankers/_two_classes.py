@@ -6,7 +6,6 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from inspect import Parameter, signature
-from numbers import Integral
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -48,6 +47,7 @@ from .._validation import (
     are_usual_labels,
     check_qid,
     check_sample_weight,
+    check_whole,
     class_among,
     distinct_codes,
     labels_of_fit,
@@ -644,17 +644,8 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         ValueError
             If ``k`` is not between 1 and the number of rows.
         """
-        if isinstance(k, bool | np.bool_) or not isinstance(k, Integral):
-            raise TypeError(f"k={k!r} must be a number of rows: pass an int, such as k=100.")
         scores = self._scores_in_memory(X, "top")
-        if not 1 <= k <= len(scores):
-            raise ValueError(
-                f"k={k} must be between 1 and {len(scores)}, the number of rows: pass a smaller k"
-                " or more rows."
-                if k > 0
-                else f"k={k} must be at least 1: pass the number of rows to act on."
-            )
-        return np.argsort(-scores, kind="stable")[:k]
+        return np.argsort(-scores, kind="stable")[: check_whole("k", k, 1, len(scores))]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Average precision of the positive class, averaged over all orders of tied rows.

@@ -175,10 +175,10 @@ def test_tied_rows_are_taken_in_the_order_of_the_rows():
     ("k", "error", "message"),
     [
         (0, ValueError, "k=0 must be at least 1"),
-        (41, ValueError, "k=41 must be between 1 and 40, the number of rows"),
-        (0.05, TypeError, "k=0.05 must be a number of rows: pass an int"),
-        (True, TypeError, "must be a number of rows"),
-        (None, TypeError, "must be a number of rows"),
+        (41, ValueError, "k=41 must be at least 1 and at most 40"),
+        (0.05, TypeError, "k=0.05 must be a whole number"),
+        (True, TypeError, "must be a whole number"),
+        (None, TypeError, "must be a whole number"),
     ],
 )
 def test_other_numbers_of_rows_are_refused(k, error, message):
