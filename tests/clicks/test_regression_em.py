@@ -15,6 +15,8 @@ from sklearn_rank.clicks import em_propensities
 from sklearn_rank.datasets import make_clicks
 from tests.oracles import clicks as oracles
 
+# Of scikit-learn 1.8 where C is infinite.
+pytestmark = pytest.mark.filterwarnings("ignore:Setting penalty=None will ignore the C")
 PLAIN = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000)
 
 

@@ -1,6 +1,7 @@
 """Limits for several candidates by their definitions, slowly."""
 
 from fractions import Fraction
+from inspect import signature
 from math import comb, exp, log, sqrt
 
 import numpy as np
@@ -85,12 +86,13 @@ def largest_quantile(covariance, level):
     law = stats.multivariate_normal(
         np.zeros(len(errors)), covariance / np.outer(errors, errors), allow_singular=True
     )
-    return brentq(
-        lambda q: law.cdf(np.full(len(errors), q), rng=np.random.default_rng(0)) - level,
-        -1.0,
-        6.0,
-        xtol=1e-4,
-    )
+    seeded = "rng" in signature(law.cdf).parameters  # since SciPy 1.16
+
+    def excess(q):
+        seed = {"rng": np.random.default_rng(0)} if seeded else {}
+        return law.cdf(np.full(len(errors), q), **seed) - level
+
+    return brentq(excess, -1.0, 6.0, xtol=1e-4)
 
 
 def may_be_best(means, covariance, delta):
