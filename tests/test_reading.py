@@ -299,7 +299,7 @@ def read_by_command(path, options, **columns):
     if code:
         raise ValueError(err.getvalue())
     (of_measure,) = json.loads(out.getvalue())["results"]
-    return of_measure["value"]
+    return of_measure["estimate"]
 
 
 def dasked(values):

@@ -13,18 +13,18 @@ import numpy as np
 from .._order import tied_blocks
 from .._printed import fixed
 from .._typing import BoolArray, FloatArray, IntArray
-from ._evaluate import Result, compare_rankings, evaluate, notes_of
+from ._evaluate import Result, compare_rankings, evaluate
 from ._output import LABELS, CommandError, as_json, listed, sentences, write
 from ._rankings import (
-    DESIGN_OPTIONS,
     DESIGNS,
+    IN_PART,
     check_columns,
     flag,
     in_rows,
     is_usual_score,
     read_rankings,
 )
-from ._table import STDIN, Column, names_of, read_columns, without_header
+from ._table import STDIN, Column, read_columns
 
 # Words in names of columns that tell an option; the first one that has such a word counts.
 WORDS = {
@@ -96,12 +96,6 @@ class Doctor:
 
     def _choose(self, header: list[str]) -> list[str]:
         """Find the columns that options or usual names tell. All names that there are."""
-        is_table = len(header) > 1 and "Q0" not in header and not without_header(header)
-        if not is_table and not self.options.label:
-            raise CommandError(
-                f"{self.options.file} has the columns {names_of(header)}; runs and judgments of"
-                " TREC are for evaluate --run RUN --qrels QRELS"
-            )
         given = vars(self.options)
         usual = {
             "label": [name for name in header if name in LABELS],
@@ -149,7 +143,7 @@ class Doctor:
             single = f"; queries of one row: {(sizes == 1).sum():,}" * bool(sizes.min() == 1)
             self.found.append(f"{name}: queries: {len(sizes):,}; rows of each: {each}{single}.")
         self._describe_scores(sizes)
-        given = any(getattr(asked, name) for name in DESIGN_OPTIONS)
+        given = any(getattr(asked, name) for name in IN_PART)
         if labels and labels[0].n_missing and labels[0].counts and not given:
             self._find_design(labels[0].codes.codes >= 0)
         used = {asked.strata, asked.inclusion_probability, asked.champion, asked.proxy}
@@ -231,10 +225,9 @@ class Doctor:
         kinds: dict[str, list[str]] = {}
         notes: dict[str, list[str]] = {}
         for title, row in results.items():
-            for note in notes_of(row, self.rankings.measure(title)):
-                rest = note.removeprefix(title)
-                notes.setdefault(rest, []).append("" if rest == note else title)
-            if any(not isnan(result.value) for result in row):
+            for note in dict.fromkeys(result.note for result in row if result.note):
+                notes.setdefault(f": {note}.", []).append(title)
+            if any(not isnan(result.estimate) for result in row):
                 more = " and interval" if any(result.method for result in row) else " only"
                 kinds.setdefault(f": value{more}.", []).append(title)
         self.can += [", ".join(titles) + kind for kind, titles in kinds.items()]
@@ -242,16 +235,17 @@ class Doctor:
         if not self.can:
             return
         self.commands.append(self._command("evaluate"))
-        for name in self.rankings.names:
+        for name in self.rankings.scores:
             self._check_direction(name)
-        if len(self.rankings.names) > 1:
+        if len(self.rankings.scores) > 1:
             title = self.rankings.usual_measures[0]
             options = self.parser.parse_args(["compare", *self._arguments()])
-            comparison, lacking = compare_rankings(self.rankings, title, options)
-            self.blocked += lacking
-            if comparison is not None:
+            try:
+                compare_rankings(self.rankings, title, options)
                 self.can.append(f"{title}: comparison.")
                 self.commands.append(self._command("compare"))
+            except ValueError as error:
+                self.blocked.append(f"{error}.")
 
     def _arguments(self) -> list[str]:
         path = self.options.file
@@ -270,12 +264,12 @@ class Doctor:
         self.evaluated = self.parser.parse_args(["evaluate", *self._arguments()])
         self.rankings = read_rankings(self.evaluated)
         return {
-            title: [self._result(name, title) for name in self.rankings.names]
+            title: [self._result(name, title) for name in self.rankings.scores]
             for title in self.rankings.usual_measures
         }
 
     def _result(self, name: str, title: str) -> Result:
-        return evaluate(self.rankings, name, title, self.rankings.measure(title), self.evaluated)
+        return evaluate(self.rankings, name, title, self.evaluated)
 
     def _check_direction(self, name: str) -> None:
         """Say whether a score orders the rows the wrong way, perfectly, or not surely at all."""
@@ -286,11 +280,11 @@ class Doctor:
             what = "the rows do not show that it orders better than chance"
         elif result.high < chance:
             what = "it looks reversed"
-        elif result.low > chance and result.value == 1.0:
+        elif result.low > chance and result.estimate == 1.0:
             what = "without any error, as by a leak of the label"
         if what:
             limits = f"[{fixed(result.low)}, {fixed(result.high)}]"
-            self.found.append(f"{name}: {title} {fixed(result.value)} {limits}, {what}.")
+            self.found.append(f"{name}: {title} {fixed(result.estimate)} {limits}, {what}.")
 
     def as_text(self) -> str:
         name, n_columns = os.path.basename(self.options.file), len(self.header)

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from io import StringIO
-from math import isfinite
 from textwrap import fill
 from typing import Any
 
@@ -44,16 +43,6 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in names[:SHOWN]) + more
 
 
-def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
-    cells = []
-    for i in columns:
-        width = max(len(row[i]) for row in rows)
-        align = str.ljust if i in left else str.rjust
-        cells.append([align(row[i], width) for row in rows])
-    return "".join("  ".join(row).rstrip() + "\n" for row in zip(*cells, strict=True))
-
-
 def sentences(lines: Sequence[str]) -> str:
     """Write notes below a table."""
     style: Any = {"break_long_words": False, "break_on_hyphens": False}
@@ -65,13 +54,13 @@ def as_csv(rows: Sequence[dict[str, Any]]) -> str:
     text = StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(map(_finite, rows))
+    writer.writerows(rows)
     return text.getvalue()
 
 
 def as_json(result: dict[str, Any]) -> str:
     """Write a result as JSON. The text; null where there is no value."""
-    return json.dumps(_finite(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write(text: str, path: str | None) -> None:
@@ -88,12 +77,3 @@ def write(text: str, path: str | None) -> None:
     except (OSError, ValueError, AttributeError) as error:  # closed, or None without a console
         where = "standard output" if path in (None, "-") else f"--output {path}"
         raise CommandError(f"{where}: {getattr(error, 'strerror', None) or error}") from error
-
-
-def _finite(value: Any) -> Any:
-    """The value in which numbers that are not finite are missing ones."""
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not isfinite(value) else value

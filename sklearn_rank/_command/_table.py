@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
+import re
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -15,11 +15,10 @@ import numpy as np
 
 from .._optional import import_optional
 from .._typing import FloatArray
-from .._validation import MARKS, Coded, reads_as
+from .._validation import MARKS, MAX_EXACT_INT, Coded, as_array, check_numbers, reads_as
 from ._output import CommandError, listed
 
 STDIN = "-"
-SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
 class Column:
@@ -40,18 +39,14 @@ class Column:
 
     @cached_property
     def codes(self) -> Coded:
-        """The texts in their order; the code of a missing cell is -1."""
+        """The texts by appearance; the code of a missing cell is -1."""
         both = self.texts.combine_chunks().dictionary_encode()
-        codes = both.indices.fill_null(-1).to_numpy()
-        distinct = np.array([*both.dictionary.to_pylist(), None], dtype=object)[:-1]
-        order = np.argsort(distinct)
-        place = np.empty(len(order) + 1, dtype=np.intp)
-        place[order], place[-1] = np.arange(len(order)), -1
-        return Coded(place[codes], distinct[order])
+        codes = both.indices.fill_null(-1).to_numpy().astype(np.intp)
+        return Coded(codes, as_array(both.dictionary.to_pylist()))
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Number of rows of each text."""
+        """Number of rows of each text, in the order of the codes."""
         codes = self.codes
         counts = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.distinct))
         return dict(zip(codes.distinct.tolist(), counts.tolist(), strict=True))
@@ -79,40 +74,32 @@ class Column:
         return int(self.texts.null_count)
 
     def ids(self) -> Coded:
-        self._refuse_missing()
+        self.refuse_missing()
         return self.codes
 
-    def numbers(self, *, optional: bool = False) -> FloatArray:
-        """Numbers, which may be infinite; NaN where a cell is missing and may be."""
-        if not optional:
-            self._refuse_missing()
-        values = self.floats
-        if values is not None and not (np.abs(values[np.isfinite(values)]) >= 2**53).any():
-            return values
+    def numbers(self) -> FloatArray:
+        """Numbers of all rows, which may be infinite."""
+        self.refuse_missing()
+        if self.floats is not None and (np.abs(self.floats) < MAX_EXACT_INT).all():
+            return self.floats
         texts = self.texts.to_pylist()
         for row, text in enumerate(texts):
-            if text is not None and not reads_as(float, text):
-                hint = ""
-                if reads_as(float, text.replace(",", ".")):
-                    hint = ": write decimals with a point"
-                elif reads_as(float, text.replace(",", "").replace("'", "").replace(" ", "")):
-                    hint = ": write numbers without separators of thousands"
-                raise self.error(row, f"is {text!r}, not a number{hint}")
-            if text is not None and text.lstrip("+-").isdigit() and abs(int(text)) >= 2**53:
-                raise self.error(
-                    row,
-                    f"is {text}, beyond 2**53, where float64 does not distinguish neighbouring"
-                    " integers: subtract a constant",
-                )
-        return np.array([np.nan if text is None else float(text) for text in texts])
+            if not reads_as(float, text):
+                mark = ": write it as 1234.5" * reads_as(float, re.sub("[,' ]", "", text))
+                raise self.error(f"is {text!r}, not a number{mark}", row)
+        exact = [int(text) if reads_as(int, text) else float(text) for text in texts]
+        try:
+            return check_numbers(f"column {self.name!r}", exact)
+        except ValueError as error:
+            raise CommandError(f"{self.title}: {error}".rstrip(".")) from error
 
-    def _refuse_missing(self) -> None:
+    def refuse_missing(self, what: str = ": remove the row or fill it in") -> None:
         if self.n_missing:
-            row = self.texts.is_null().index(True).as_py()
-            raise self.error(row, "is missing: remove the row or fill it in")
+            raise self.error(f"is missing{what}", self.texts.is_null().index(True).as_py())
 
-    def error(self, row: int, what: str) -> CommandError:
-        return CommandError(f"{self.title}, row {row + 1}: column {self.name!r} {what}")
+    def error(self, what: str, row: int | None = None) -> CommandError:
+        where = "" if row is None else f", row {row + 1}"
+        return CommandError(f"{self.title}{where}: column {self.name!r} {what}")
 
 
 def _arrow(part: str = "") -> Any:
@@ -123,17 +110,11 @@ def title_of(path: str) -> str:
     return "standard input" if path == STDIN else path
 
 
-def is_parquet(path: str) -> bool:
-    return path.lower().endswith((".parquet", ".pq"))
-
-
 def attempt(read: Callable[..., Any], path: str, *given: Any, **options: Any) -> Any:
     """Call a reader of a file; its errors become messages that name the file."""
     title = title_of(path)
     try:
         return read(path, *given, **options)
-    except IsADirectoryError:
-        raise CommandError(f"{title} is a directory: pass a file") from None
     except (ImportError, NotImplementedError, OSError, ValueError, MemoryError) as error:
         text = getattr(error, "strerror", None) or str(error) or type(error).__name__
         text = text.partition("\n")[0].rstrip(".")
@@ -147,7 +128,7 @@ def read_columns(
     choose: Callable[[list[str]], Sequence[str]],
 ) -> dict[str, Column]:
     """Read those columns that ``choose`` takes from the names of all."""
-    read = _parquet if is_parquet(path) else _csv
+    read = _parquet if path.lower().endswith((".parquet", ".pq")) else _csv
     title, table = title_of(path), attempt(read, path, delimiter, choose)
     if not table.num_rows:
         raise CommandError(f"{title}: there are no rows below the names of the columns")
@@ -161,7 +142,7 @@ def _parquet(path: str, delimiter: str | None, choose: Any) -> Any:
         return file.read(columns=list(dict.fromkeys(choose(list(file.schema_arrow.names)))))
 
 
-def text_of(path: str) -> bytes:
+def _text_of(path: str) -> bytes:
     """Read a text, decompressed if its name ends in .gz, .bz2, .lz4 or .zst."""
     if path == STDIN:
         data = sys.stdin.buffer.read()
@@ -180,33 +161,30 @@ def text_of(path: str) -> bytes:
     return data
 
 
-def usual_delimiter(path: str) -> str:
-    stem, end = os.path.splitext(path.lower())
-    return "\t" if ".tsv" in (end, os.path.splitext(stem)[1]) else ","
-
-
 def _csv(path: str, delimiter: str | None, choose: Any) -> Any:
-    delimiter = {"tab": "\t", "\\t": "\t", None: usual_delimiter(path)}.get(delimiter, delimiter)
+    usual = "\t" if re.search(r"\.tsv(\.\w+)?$", path.lower()) else ","
+    delimiter = {"tab": "\t", "\\t": "\t", None: usual}.get(delimiter, delimiter)
     if delimiter is None or len(delimiter) != 1 or delimiter in '\r\n"':
         raise CommandError(f"--delimiter {delimiter!r} must be one character, or tab")
-    data = text_of(path)
+    title, data = title_of(path), _text_of(path)
     lines = csv.reader(StringIO(data[: 2**20].decode(errors="replace"), None), delimiter=delimiter)
     header = [name.strip() for name in next(lines)]
-    if header[0].lower().startswith("sep="):
+    if len(header) == 1 or "Q0" in header or all(reads_as(float, name) for name in header):
         raise CommandError(
-            f"{title_of(path)}: the first line is {header[0]!r}, as Excel reads it: remove it, and"
-            " pass --delimiter"
+            f"{title}: the first line must name the columns, but is {listed(header)}: pass what"
+            " separates them by --delimiter, as ';' or tab; files of TREC are for evaluate --run"
+            " RUN --qrels QRELS"
         )
-    for other, name in SEPARATORS.items() if len(header) == 1 else ():
-        if other != delimiter and other in header[0]:
-            char = "tab" if other == "\t" else f"'{other}'"
-            raise CommandError(
-                f"{title_of(path)}: the only column is {header[0]!r}, whose names {name} seems to"
-                f" separate: pass --delimiter {char}"
-            )
     names = list(dict.fromkeys(choose(header)))
     if data.count(b'"') % 2:  # pyarrow takes all to the end of the file for one cell
-        _refuse_open_quote(path, data, delimiter)
+        rows = csv.reader(
+            StringIO(data.decode(errors="replace")), delimiter=delimiter, strict=True
+        )
+        try:
+            deque(rows, maxlen=0)
+        except csv.Error as error:
+            where = f"{title}, line {rows.line_num}"
+            raise CommandError(f"{where}: {error}: close each quote") from error
     arrow, reader = _arrow(), _arrow("csv")
     return reader.read_csv(
         arrow.BufferReader(data),
@@ -219,24 +197,3 @@ def _csv(path: str, delimiter: str | None, choose: Any) -> Any:
             column_types=dict.fromkeys(names, arrow.string()), include_columns=names
         ),
     )
-
-
-def _refuse_open_quote(path: str, data: bytes, delimiter: str) -> None:
-    rows = csv.reader(StringIO(data.decode(errors="replace")), delimiter=delimiter, strict=True)
-    try:
-        deque(rows, maxlen=0)
-    except csv.Error as error:
-        raise CommandError(
-            f"{title_of(path)}, line {rows.line_num}: {error}: close each quote"
-        ) from error
-
-
-def without_header(header: Sequence[str]) -> str:
-    """Return a clause that says that a file has no names of columns."""
-    if not all(reads_as(float, name) for name in header):
-        return ""
-    return ", which are numbers: the first line must name the columns"
-
-
-def names_of(header: Sequence[str]) -> str:
-    return f"{listed(header)}{without_header(header)}"

@@ -38,11 +38,15 @@ def command(files, capsys, monkeypatch):
 
 @pytest.fixture
 def results(command):
-    """Run the program, which succeeds without a word on standard error, and return its output."""
+    """Run the program, which succeeds with these warnings alone, and return its output."""
 
-    def run(*arguments, **how):
+    def run(*arguments, warns=(), **how):
         out, err, code = command(*arguments, **how)
-        assert (err, code) == ("", 0)
+        lines = err.splitlines()
+        assert (len(lines), code) == (len(warns), 0), err
+        for line, text in zip(lines, warns, strict=True):
+            assert line.startswith(f"sklearn-rank {arguments[0]}: warning: ")
+            assert text in line
         return out
 
     return run

@@ -13,7 +13,7 @@ ONE_LIST = ("predictions.csv", "--label", LABEL, "--score", NEW, OLD)
 
 
 @pytest.fixture
-def figure(results, monkeypatch):
+def figure(command, monkeypatch):
     """Run the program with a plot, and return the figure that it saves."""
 
     def run(*arguments):
@@ -22,7 +22,7 @@ def figure(results, monkeypatch):
         monkeypatch.setattr(
             Figure, "savefig", lambda f, *a, **k: (saved.append(f), save(f, *a, **k))
         )
-        results(*arguments, "--plot", "picture.png")
+        command(*arguments, "--plot", "picture.png")
         (found,) = saved
         return found
 
@@ -88,7 +88,10 @@ def test_the_end_of_the_name_is_the_format(results, files):
     [
         (("--plot", "a.xyz"), "--plot a.xyz: Format 'xyz' is not supported"),
         (("--plot", "no/such/a.png"), "--plot no/such/a.png: No such file or directory"),
-        (("--plot", "a.png", "--measure", "rr"), "--plot: rr: no interval: one list is a single"),
+        (
+            ("--plot", "a.png", "--measure", "rr"),
+            "--plot: rr: no interval: rr of one list is a single",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_an_error(command, files, given, message):

@@ -43,7 +43,7 @@ found = subprocess.run(
     text=True,
     check=True,
 )
-print(found.stdout[:400], "...")
+print(found.stdout[-400:])
 
 # %%
 # The intervals, one row for each measure and score.
@@ -52,10 +52,9 @@ import matplotlib.pyplot as plt
 from sklearn_rank.inference import Interval
 from sklearn_rank.plotting import IntervalsDisplay
 
+names = ("estimate", "low", "high", "level", "method", "target")
 intervals = {
-    f"{row['measure']} of {row['score']}": Interval(
-        row["value"], row["low"], row["high"], row["level"], row["method"], "value"
-    )
+    f"{row['measure']} of {row['score']}": Interval(*(row[name] for name in names))
     for row in json.loads(found.stdout)["results"]
 }
 IntervalsDisplay.from_result(intervals)
