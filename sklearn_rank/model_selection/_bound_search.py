@@ -18,7 +18,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     check_cv,
 )
-from sklearn.utils import column_or_1d, get_tags, indexable
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -38,7 +38,6 @@ from .._validation import (
     check_whole,
     is_number,
     is_whole,
-    labels_of_fit,
     ravelled,
     refuse_misread,
 )
@@ -58,6 +57,7 @@ from ._candidates import (
     Grid,
     check_splits,
     fit_candidates,
+    labelled_rows,
     labels_read,
     named_grids,
     positive_rows,
@@ -420,10 +420,7 @@ arbitrary.
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         refuse_misread(**params | {"X": X, "y": y})
-        X, y = indexable(X, labels_of_fit(y))
-        y = column_or_1d(y, warn=True)
-        if not len(y):
-            raise ValueError("X and y have 0 samples: pass at least one row.")
+        X, y = labelled_rows(X, y)
         value = _value_of(self, params, measure)
         params_of_each, of_split, qid, wholes = _divide_metadata(self, params, measure, len(y))
         of_queries = qid is not None

@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import assert_all_finite, get_tags
+from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -25,7 +25,7 @@ from .._lists import LabelType, check_lists
 from .._printed import Printed, fixed
 from .._sklearn_compat import rows_at
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_numbers, refuse_marks
+from .._validation import check_numbers, labels_of_fit, refuse_marks
 from .._warn import warn
 from ..bounds import Bound
 from ..inference import Interval
@@ -286,6 +286,13 @@ def _simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> IntArr
             )
         keys.append(complexity(params) if callable(complexity) else params[complexity])
     return np.argsort(sorted(range(len(keys)), key=keys.__getitem__))
+
+
+def labelled_rows(X: Any, y: Any) -> tuple[Any, AnyArray]:
+    X, y = indexable(X, labels_of_fit(y))
+    if not len(y):
+        raise ValueError("X and y have 0 samples: pass at least one row.")
+    return X, column_or_1d(y, warn=True)
 
 
 def positive_rows(

@@ -15,7 +15,6 @@ import numpy as np
 import sklearn
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
-from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
@@ -30,7 +29,6 @@ from .._validation import (
     check_qid,
     check_whole,
     is_whole,
-    labels_of_fit,
     ravelled,
     refuse_misread,
     shown,
@@ -56,6 +54,7 @@ from ._candidates import (
     Split,
     check_splits,
     fit_part,
+    labelled_rows,
     labels_read,
     number_repeated,
     positive_rows,
@@ -182,10 +181,7 @@ def samples_of(
                 " nothing tells how fold models rank them: label a random sample of them, or pass"
                 " the scores of fitted models to metric_interval, for the limits over all labels."
             )
-    X, y = indexable(X, labels_of_fit(y))
-    y = column_or_1d(y, warn=True)
-    if not len(y):
-        raise ValueError("X and y have 0 samples: pass at least one row.")
+    X, y = labelled_rows(X, y)
     ids = groups if qid is None else qid
     samples = []
     for estimator in estimators:
