@@ -28,11 +28,17 @@ def with_mark(mark, positive="1", negative="0"):
 EXPECTED = np.where(KNOWN, one_list()[LABEL], np.nan)
 
 
+MARKS = ("", "NA", "N/A", "#N/A", "<NA>", "NULL", "\\N", "None", "nan", "NaN", "?", ".", " na ")
+
+
 @pytest.mark.parametrize(
-    "mark",
-    ["", "NA", "N/A", "#N/A", "<NA>", "NULL", "\\N", "None", "nan", "NaN", "?", ".", " na "],
+    ("mark", "classes"),
+    [
+        *((mark, ("1", "0")) for mark in MARKS),
+        ("NA", ("yes", "no")),
+        ("?", ("True", "False")),
+    ],
 )
-@pytest.mark.parametrize("classes", [("1", "0"), ("yes", "no"), ("True", "False")])
 def test_the_usual_marks_are_missing_labels(command, results, files, mark, classes):
     name = table(files, with_mark(mark, *classes))
     positive = ("--pos-label", "yes") if "yes" in classes else ()
@@ -71,11 +77,8 @@ def test_the_usual_marks_are_missing_in_every_column(command, files, role):
         ("", "yn", ("--neg-label", "n"), "--neg-label goes with --pos-label: pass both"),
     ],
 )
-@pytest.mark.parametrize("name", ["evaluate", "compare"])
-def test_a_third_value_is_refused(command, files, name, mark, classes, given, message):
-    read = ("t.csv", *GIVEN, *given)
-    table(files, with_mark(mark, *classes))
-    out, err, code = command(name, *read)
+def test_a_third_value_is_refused(command, files, mark, classes, given, message):
+    out, err, code = command("compare", table(files, with_mark(mark, *classes)), *GIVEN, *given)
     assert (out, code) == ("", 2)
     assert message in err
 
