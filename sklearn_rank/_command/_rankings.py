@@ -203,13 +203,12 @@ def _read_table(options: Namespace) -> Rankings:
     }
     design = None
     if in_part:
-        numbers = ("review_top", "audit", "most_below")
         design = LabelDesign(
             strata=np.zeros(len(y_true)) if options.random_labels else read["strata"],
             scores=read["champion"],
             pool=~np.isnan(y_true) if options.pool else None,
             **{name: read[name] for name in ("inclusion_probability", "proxy")},
-            **{name: getattr(options, name) for name in numbers},
+            **{name: getattr(options, name) for name in ("review_top", "audit", "most_below")},
         )
     amounts = [
         float(x) if reads_as(float, x) else columns[x].numbers() for x in options.value or ()
@@ -256,6 +255,8 @@ def _choose(header: list[str], options: Namespace) -> list[str]:
         raise CommandError(f"column {twice[0]!r} is named twice as label or score: name it once")
     names += filter(None, (getattr(options, name) for name in COLUMNS))
     names += [x for x in options.value or () if not reads_as(float, x)]
+    if both := [x for x in options.value or () if reads_as(float, x) and x in header]:
+        raise CommandError(f"--value {both[0]} is a number and a column: rename the column")
     check_columns(names, header)
     return names
 

@@ -331,6 +331,12 @@ def test_amounts_that_are_refused(command, given, message):
     assert (out, code, message in err) == ("", 2, True), err
 
 
+def test_an_amount_that_is_also_a_column_is_refused(command, files):
+    write_csv(files / "t.csv", one_list() | {"5": one_list()[NEW]})
+    _, err, code = command("evaluate", "t.csv", *ONE_LIST[2:], "--value", "5", "-1")
+    assert (code, "--value 5 is a number and a column: rename the column" in err) == (2, True)
+
+
 def test_formats_of_files_are_alike(results, files):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
