@@ -496,7 +496,7 @@ def held_otherwise():
     X = np.round(X, 2)
     X[::7, 1] = np.nan
     plain = pd.DataFrame(X, columns=list("abcde")).assign(flag=X[:, 0] > 0)
-    decimals = [Decimal(str(value)) for value in X[:, 0]]
+    decimals = [Decimal(f"{value:.2f}") for value in X[:, 0]]
     names = ["a[0]", "b{}", "c:", 'd,"', "<e>", "flag"]
     arrow = pa.table(plain).append_column("g", pa.array(decimals))
     return y, qid, {
