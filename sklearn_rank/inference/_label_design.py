@@ -555,7 +555,7 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
             )
         if evidence.label_total is None or not np.isfinite(value):
             continue
-        if abs(evidence.label_function.at(labels)[0] - value) > 1e-6 * abs(value):
+        if abs(evidence.label_function.at(labels).value - value) > 1e-6 * abs(value):
             raise ValueError(
                 f"{evidence.measure.name} of these scores is no known function of a sum over"
                 " labels, since its rule for ties or its convention is another: leave out ties and"

@@ -253,7 +253,7 @@ def plan_labels(
             f"{asked}, but only {len(rows)} of {len(known)} rows have no label: a plan has at most"
             " this number."
         )
-    slopes = [evidence.label_function.at(at)[1][rows] for evidence in evidences]
+    slopes = [evidence.label_function.at(at).slope[rows] for evidence in evidences]
     influence = np.abs(slopes[0] if compare_with is None else slopes[0] - slopes[1])
     largest = max(float(np.abs(slope).max()) for slope in slopes)
     influence[influence <= NEGLIGIBLE * largest] = 0.0

@@ -2,11 +2,13 @@
 
 A hypothesis gives each row that could have stayed without a label a probability q to be positive.
 The measure then has a value, with the derivative u in each label, and the labelled rows have a
-score: the sum of ``u (y - q) / p``, p the probability of a label, which estimates by how much the
-labels of all rows move the value from the hypothesis. From the hypothesis of score 0 the path
-changes q in the direction in which the value changes most for the evidence it costs, up and down,
-until the score is as large as the level allows. Its variance is that at the hypothesis, so that a
-sample without positives still leaves room for some.
+score, which estimates by how much the labels of all rows move the value from the hypothesis: the
+excess of the sum that the measure is of ``q + (y - q) / p``, p the probability of a label, over
+the sum that has the value of the hypothesis. For a ratio of linear sums that is the sum of ``u (y
+- q) / p``; average precision has products of labels too, whose estimates are products. From the
+hypothesis of score 0 the path changes q in the direction in which the value changes most for the
+evidence it costs, up and down, until the score is as large as the level allows. Its variance is
+that at the hypothesis, so that a sample without positives still leaves room for some.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from scipy.stats import rankdata
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..bounds._shared import NEGLIGIBLE, TINY
-from ..metrics._shared import Evidence, FractionalList, Groups, LabelTotal, PartialLabels
+from ..metrics._shared import AtLabels, Evidence, FractionalList, Groups, LabelTotal, PartialLabels
 from ._differences import variance_of
 from ._evidence import JointEstimate, influence_of, joint_influence
 from ._label_bounds import target_in_part, without_rounding
@@ -58,7 +60,7 @@ class Hypothesis(NamedTuple):
     logits: FloatArray  # (n_open,): Of the rows that could have stayed without a label
     value: float
     direction: FloatArray  # (n_open,): In which the logits change the value most
-    score: float  # Weighted sum of the residuals of the labels
+    score: float  # By how much the labels move the value from the hypothesis, as estimated
     deviation: float  # Standard deviation of the score
     skewness: float
 
@@ -106,20 +108,21 @@ class ScorePath:
         self._least = LEAST_CHANGE * self._at(self._start).deviation
         self._sides: dict[float, list[Hypothesis]] = {}
 
-    def _at_labels(self, labels: FloatArray) -> tuple[float, FloatArray]:
-        """Value of the contrast, and derivative in each label."""
-        value, derivative = 0.0, np.zeros(len(labels))
-        for factor, function in self._terms:
-            of_ranker, slope = function.at(labels)
-            value += factor * of_ranker
-            derivative += factor * slope
-        return value, derivative
+    def _at_labels(self, labels: FloatArray, shift: Any = 0.0) -> AtLabels:
+        """Value and slopes of the contrast."""
+        factors, functions = zip(*self._terms, strict=True)
+        of_rankers = [function.at(labels, shift) for function in functions]
+        sums = [
+            sum(c * x for c, x in zip(factors, parts, strict=True))
+            for parts in zip(*of_rankers, strict=True)
+        ]
+        return AtLabels(*sums)
 
     def _mean_of_batches(
         self, odds: FloatArray, factor: FloatArray, q: FloatArray, partial: PartialLabels
     ) -> tuple[FloatArray, FloatArray]:
         """Odds and factors of the mean of the batches, weighted by their precision at labels q."""
-        slope = self._at_labels(np.where(partial.open, q, self._labels))[1]
+        slope = self._at_labels(np.where(partial.open, q, self._labels)).slope
         variances = odds @ (slope**2 * q * (1.0 - q))
         least = max(variances.max(), TINY) * NEGLIGIBLE
         precision = 1.0 / np.maximum(variances, least)
@@ -187,7 +190,7 @@ class ScorePath:
         arrives = (ahead != 0.0) & (ahead * at.logits >= share * self._most)
         self._labels[self._rows] = np.where(arrives, ahead > 0.0, expit(at.logits))
         self._labels[self._rows[self._sampled]] = self._of_sample
-        return float(self._at_labels(self._labels)[0])
+        return self._at_labels(self._labels).value
 
     def _moved(self, at: Hypothesis, length: float) -> Hypothesis:
         """Hypothesis after a step of a length in standard deviations of the score."""
@@ -202,9 +205,12 @@ class ScorePath:
     def _at(self, logits: FloatArray) -> Hypothesis:
         q = expit(logits)
         self._labels[self._rows] = q
-        value, derivative = self._at_labels(self._labels)
-        slope, sampled = derivative[self._rows], self._sampled
-        direction, residual = slope * self._odds, self._of_sample - q[sampled]
+        sampled, shift = self._sampled, np.zeros(len(self._labels))
+        residual = self._of_sample - q[sampled]
+        shift[self._rows[sampled]] = self._factor * residual
+        value, slopes, score = self._at_labels(self._labels, shift)
+        slope = slopes[self._rows]
+        direction = slope * self._odds
         # Moments of the score by row: of the rows that may be drawn, and of those that were.
         square = self._counts * direction * slope * q * (1.0 - q)
         cube = square * slope * (1.0 - 2.0 * q) * (self._odds - 1.0)
@@ -225,14 +231,14 @@ class ScorePath:
             n_effective = shown**2 / float(squares @ squares)
             variance += min(n_effective / MANY_LABELS, 1.0) * (shown - variance)
         deviation = max(float(np.sqrt(variance)), TINY)
-        score = float((slope[sampled] * self._factor) @ residual)
-        return Hypothesis(logits, float(value), direction, score, deviation, third / deviation**3)
+        return Hypothesis(logits, value, direction, score, deviation, third / deviation**3)
 
 
 def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
     """Probability of each label to be positive, as scores and proxy predict it where labels are.
 
-    The path starts from these; a wrong prediction costs width, not coverage.
+    The path starts from these. A wrong prediction costs width; where it is wrong over whole ranges
+    of positions, also coverage while there are few labels.
     """
     first = evidences[0]
     shares = [
@@ -250,6 +256,7 @@ def _rank_shares(score: FloatArray) -> FloatArray:
 def _predicted(labels: AnyArray, shares: list[FloatArray], partial: Any) -> FloatArray:
     """Regress the known labels on ranks and proxy."""
     from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import SplineTransformer
 
     known, n = partial.known, len(labels)
     if np.all(labels[known] == labels[known][0]):
@@ -258,15 +265,20 @@ def _predicted(labels: AnyArray, shares: list[FloatArray], partial: Any) -> Floa
         shares.append(np.clip(partial.proxy, 1e-6, 1.0 - 1e-6))
     # Given its probability of a label, a row with a label is like one without.
     columns = np.column_stack([*map(logit, shares), np.log(partial.probability)])
-    scaled = columns - columns.mean(axis=0)
-    scale = scaled.std(axis=0)
-    scaled /= np.where(scale > NEGLIGIBLE, scale, 1.0)
+    scale = columns.std(axis=0)
+    columns = (columns - columns.mean(axis=0)) / np.where(scale > NEGLIGIBLE, scale, 1.0)
     if partial.proxy is not None:
         # The slope of a good proxy is large: it is shrunk by 100 times less.
-        scaled[:, -2] *= 10.0
+        columns[:, -2] *= 10.0
+    # The labels may depart from a line by a hat at each of some knots: one for ten labels of the
+    # rarer class (Peduzzi et al. 1996), and n^(1/3) at most.
+    n_knots = min(np.bincount(labels[known].astype(bool)).min() // 10, round(np.cbrt(known.sum())))
+    if n_knots > 2:
+        hats = SplineTransformer(n_knots, degree=1).fit_transform(columns[:, : len(shares)])
+        columns = np.hstack([columns, 3.0 * hats])
     # Few positives have labels: by so much slopes are shrunk.
-    model = LogisticRegression(C=0.1).fit(scaled[known], labels[known])
-    return np.asarray(model.predict_proba(scaled)[:, 1])
+    model = LogisticRegression(C=0.1, solver="newton-cholesky").fit(columns[known], labels[known])
+    return np.asarray(model.predict_proba(columns)[:, 1])
 
 
 def score_path_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> ScorePath:
@@ -283,13 +295,13 @@ class MeanOfParts(NamedTuple):
     functions: Sequence[LabelTotal | FractionalList]
     rows: Sequence[IntArray]  # Of each part
 
-    def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
-        value, derivative, n = 0.0, np.zeros(len(labels)), len(self.rows)
+    def at(self, labels: FloatArray, shift: Any = 0.0) -> AtLabels:
+        shift, slope, parts = np.broadcast_to(shift, labels.shape), np.zeros(len(labels)), []
         for function, rows in zip(self.functions, self.rows, strict=True):
-            of_part, slope = function.at(labels[rows])
-            value += of_part / n
-            derivative[rows] += slope / n
-        return value, derivative
+            parts.append(function.at(labels[rows], shift[rows]))
+            slope[rows] += parts[-1].slope / len(self.rows)
+        value, excess = np.mean([(part.value, part.excess) for part in parts], axis=0).tolist()
+        return AtLabels(value, slope, excess)
 
 
 def score_path_of_parts(

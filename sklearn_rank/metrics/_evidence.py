@@ -343,6 +343,16 @@ class LabelPairs(NamedTuple):
         return found
 
 
+class AtLabels(NamedTuple):
+    """A function of labels, which may be probabilities, and what a shift of the labels does."""
+
+    value: float
+    slope: FloatArray  # (n_items,): Derivative in each label
+    # By how much the sum of the shifted labels exceeds the one that has the value, for as many
+    # positives, in units of the value
+    excess: float
+
+
 class LabelTotal(NamedTuple):
     """A measure of one list as a function of a sum over its labels, and of the positives."""
 
@@ -375,12 +385,17 @@ class LabelTotal(NamedTuple):
         of_pairs, derivative = self.pairs.at(labels)
         return total + of_pairs, self.weights + derivative
 
-    def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
-        """Value, and derivative in each label."""
-        counted = self.counts * labels
+    def at(self, labels: FloatArray, shift: Any = 0.0) -> AtLabels:
+        """Value and slope at some labels, and the excess of the shifted ones.
+
+        For a ratio of linear sums the excess is the slope times the shift; the products of labels
+        that a slope leaves out are in it.
+        """
+        counted, shifted = self.counts * labels, self.counts * (labels + shift)
         (total, slope), n_pos = self.total(counted), np.sum(counted)
         step = np.cbrt(np.finfo(np.float64).eps)  # of central differences
         of_total, of_number = step * max(abs(total), 1.0), step * max(n_pos, 1.0)
+        n_shifted, n = np.sum(shifted), np.sum(self.counts + 0.0 * labels)
         with np.errstate(divide="ignore", invalid="ignore"):
             up, down = self.value(total + of_total, n_pos), self.value(total - of_total, n_pos)
             more, fewer = (
@@ -388,8 +403,14 @@ class LabelTotal(NamedTuple):
                 self.value(total, n_pos - of_number),
             )
             value = float(self.value(total, n_pos))
-        slopes = (up - down) / (2.0 * of_total), (more - fewer) / (2.0 * of_number)
-        return value, slopes[0] * slope + slopes[1]
+            of_sum = (up - down) / (2.0 * of_total)
+            slope = of_sum * slope + (more - fewer) / (2.0 * of_number)
+            excess = slope @ (shifted - counted)
+            # With less than half a positive or a negative, the estimates tell no more.
+            if 0.5 < n_shifted < n - 0.5:
+                none, one = self.value(0.0, n_shifted), self.value(1.0, n_shifted)
+                excess = of_sum * (self.total(shifted)[0] - (value - none) / (one - none))
+        return AtLabels(value, slope, float(excess))
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,15 +435,15 @@ class FractionalList:
         """The measure of rows of which each stands for so many that are alike."""
         return replace(self, score=weights, counts=counts)
 
-    def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
-        """Value, and derivative in each label, by what a positive less a negative moves.
+    def at(self, labels: FloatArray, shift: Any = 0.0) -> AtLabels:
+        """Value, slope, which is what a positive less a negative moves, and excess.
 
-        The derivative is 0 where a label is known, as a fraction of 0 or 1.
+        The slope is 0 where a label is known, as a fraction of 0 or 1. The excess is linear in it.
         """
         counts = self.counts * np.ones(len(labels))
         n, n_pos = float(counts.sum()), float(counts @ labels)
         if n_pos in (0.0, n):
-            return np.nan, np.zeros(len(labels))
+            return AtLabels(np.nan, np.zeros(len(labels)), 0.0)
         weight = np.append(counts * labels, counts * (1.0 - labels))
         present = weight > 0.0
         positive = np.repeat([True, False], len(labels))[present]
@@ -438,7 +459,8 @@ class FractionalList:
         sizes = np.array([[n_pos], [n - n_pos]])
         means = np.nansum(sides * of_classes, axis=1, keepdims=True) / sizes
         of_positive, of_negative = (sides - means) / sizes
-        return float(value), np.nan_to_num(of_positive - of_negative + influence.label_slope / n)
+        slope = np.nan_to_num(of_positive - of_negative + influence.label_slope / n)
+        return AtLabels(float(value), slope, float(np.sum(slope * counts * shift)))
 
 
 def mean_discounts(score: AnyArray, discounts: FloatArray) -> FloatArray:

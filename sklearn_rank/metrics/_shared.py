@@ -2,6 +2,7 @@
 
 from ._conventions import PositionalForm
 from ._evidence import (
+    AtLabels,
     Draws,
     Evidence,
     FractionalList,

@@ -300,7 +300,7 @@ def _interval_in_part(
     _, error, limits = limits_of_population(path, [1.0], joint_of)
     low, high = np.clip(limits(level), *folds.range).tolist()
     values = [
-        float(evidence.label_function.at(path.at_estimate[test])[0])
+        float(evidence.label_function.at(path.at_estimate[test]).value)
         for evidence, test in zip(evidences, tests, strict=True)
     ]
     return Interval(path.estimate.value, low, high, level, "score", "", error), values

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from sklearn_rank.inference import LabelDesign, compare, metric_interval, plan_labels
+from sklearn_rank.inference._score_path import _predicted
 from sklearn_rank.metrics import get_measure, linear_rank_score
+from sklearn_rank.metrics._shared import PartialLabels
 from tests.oracles import partial_labels as oracle
 
 
@@ -41,6 +43,40 @@ def test_all_labels_known_is_the_value_itself():
     found = metric_interval("ap", y, champion, design=design, conditional=True)
     value = metric_interval("ap", y, champion).estimate
     assert (found.low, found.estimate, found.high) == pytest.approx((value,) * 3, abs=1e-12)
+
+
+def junk_at_the_top(n, rng):
+    """Labels and scores of which no monotone model is right: some negatives are above all."""
+    y = rng.random(n) < 0.1
+    score = rng.normal(size=n) + 1.5 * y
+    junk = ~y & (rng.random(n) < 0.02)
+    return y, np.where(junk, 10.0 + rng.random(n), score)
+
+
+def test_average_precision_is_unbiased_where_predicted_labels_are_wrong():
+    # Products of the residuals of a block of rows do not cancel, however many labels there are.
+    rng = np.random.default_rng(0)
+    y, score = junk_at_the_top(4000, rng)
+    value, errors, inside = get_measure("ap")(y, score), [], []
+    for _ in range(20):
+        known = rng.permutation(4000) < 2800
+        labels = np.where(known, y, np.nan)
+        found = metric_interval("ap", labels, score, design="all", conditional=True)
+        errors.append(found.estimate - value)
+        inside.append(found.low <= value <= found.high)
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / 20**0.5
+    assert np.sum(inside) >= 17
+
+
+def test_predicted_labels_follow_a_block_of_positives():
+    rng = np.random.default_rng(0)
+    score = np.arange(2000.0)
+    block = (score > 1300) & (score < 1500)
+    labels = (rng.random(2000) < np.where(block, 0.6, 0.02)).astype(float)
+    known = rng.random(2000) < 0.5
+    q = _predicted(labels, [(score + 0.5) / 2000], PartialLabels(known, np.full(2000, 0.5)))
+    assert q[block].mean() > 0.17  # a line has .1
+    assert q[~block].mean() < 0.08
 
 
 @pytest.mark.parametrize("n_found", [0, 1, 4, 12, 30])

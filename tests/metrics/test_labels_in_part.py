@@ -15,10 +15,27 @@ def test_fractions_count_as_in_the_definition(name, scores):
     measure = get_measure(name)
     y = np.array([0.9, 0.0, 0.35, 1.0, 0.5, 0.2])
     lists = measure.lists([1, 0, 0, 1, 0, 1], scores)
-    value, slope = measure.evidence(lists).label_function.at(y)
+    value, slope, _ = measure.evidence(lists).label_function.at(y)
     assert value == pytest.approx(oracle.value(scores, y, name))
     expected = oracle.derivative(scores, y, name)
     np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["ap", "recall@2", "f1@2", "auc"])
+@pytest.mark.parametrize("scores", [SCORES, np.arange(6.0)], ids=["tied", "untied"])
+def test_shifted_labels_exceed_the_value_by_what_the_definition_says(name, scores):
+    rng = np.random.default_rng(0)
+    q, shift = rng.uniform(0.2, 0.8, 6), rng.normal(size=6) / 3
+    measure = get_measure(name)
+    function = measure.evidence(measure.lists([1, 0, 0, 1, 0, 1], scores)).label_function
+    at = function.at(q, shift)
+    exceeds = oracle.value(scores, q + shift, name) - at.value
+    assert np.sign(at.excess) == np.sign(exceeds)
+    if name in ("ap", "recall@2"):  # of which the denominator is the number of positives
+        ratio = (q + shift).sum() / q.sum()
+        assert at.excess == pytest.approx(exceeds * ratio, rel=1e-6)
+    # A small shift has that of the slope.
+    assert function.at(q, 1e-5 * shift).excess == pytest.approx(1e-5 * at.slope @ shift, rel=1e-3)
 
 
 NAMES = (
@@ -35,11 +52,11 @@ def test_whole_labels_have_the_value_of_the_measure_and_a_slope_of_its_changes(n
     score = np.round(y + rng.normal(size=60), digits)
     measure = get_measure(name)
     evidence = measure.evidence(measure.lists(y, score))
-    value, _ = evidence.label_function.at(y.astype(float))
+    value = evidence.label_function.at(y.astype(float)).value
     assert value == pytest.approx(measure(y, score))
     p = rng.random(60)
-    slope, i = evidence.label_function.at(p)[1], 7
-    ends = [evidence.label_function.at(p + h * (np.arange(60) == i))[0] for h in (-1e-4, 1e-4)]
+    slope, i = evidence.label_function.at(p).slope, 7
+    ends = [evidence.label_function.at(p + h * (np.arange(60) == i)).value for h in (-1e-4, 1e-4)]
     assert slope[i] == pytest.approx((ends[1] - ends[0]) / 2e-4, rel=1e-4, abs=1e-9)
 
 
