@@ -231,8 +231,10 @@ def fit_part(
 
 
 def check_scores(scores: Any, estimator: Any, n: int) -> FloatArray:
-    """Raise an error unless there is one number for each of n rows."""
-    scores = np.asarray(scores, dtype=np.float64)
+    """Raise an error unless there is one number for each of n rows; their type stays."""
+    scores = np.asarray(scores)
+    if scores.dtype not in (np.float16, np.float32):
+        scores = scores.astype(np.float64, copy=False)
     if scores.shape != (n,) or np.isnan(scores).any():
         raise ValueError(
             f"{type(estimator).__name__} returned {np.count_nonzero(np.isnan(scores))} NaN in"

@@ -9,6 +9,7 @@ from math import ceil, exp, expm1, inf, log
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import ndtri, stdtr
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import get_tags
@@ -18,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._printed import Printed
+from .._sklearn_compat import num_samples
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     check_choice,
@@ -27,12 +29,14 @@ from .._validation import (
     check_number,
     check_share,
     check_whole,
+    in_coarsest_type,
     is_whole,
     refuse_misread,
 )
 from .._warn import warn
 from ..bounds._shared import (
     SHARES,
+    TINY,
     chance_of_amounts,
     chance_of_hits,
     precision_cutoffs,
@@ -104,43 +108,44 @@ class CutOffs:
 
     def hits(self, goal: Goal) -> tuple[FloatArray, FloatArray]:
         """Hits and rows above each cut-off; of groups, the effective numbers."""
-        n, n_pos = self.n_flagged, self.n_pos
-        if goal.name == "precision":
-            hits, of_rows = n_pos, n
-        elif goal.name == "recall":
-            hits, of_rows = n_pos, np.full(len(n), n_pos[-1])
-        else:
-            total = n[-1] - n_pos[-1]
-            hits, of_rows = total - (n - n_pos), np.full(len(n), total)
-        if self.codes is None:
-            return hits, of_rows
-        effect = self._effects(self.codes, goal)
-        return hits / effect, of_rows / effect
+        are_missed = goal.name == "false positive rate"
+        above = self.n_flagged - self.n_pos if are_missed else self.n_pos
+        n = self.n_flagged if goal.name == "precision" else np.full(len(above), above[-1])
+        effect = 1.0 if self.codes is None else self._effects(self.codes, goal, above, n)
+        return (n - above if are_missed else above) / effect, n / effect
 
-    def _effects(self, codes: IntArray, goal: Goal) -> FloatArray:
-        """By how much the hits of groups vary more than those of independent rows, at least 1.
+    def _effects(self, codes: IntArray, goal: Goal, above: FloatArray, n: FloatArray) -> Any:
+        """By how much a class above cut-offs varies more than independent rows would, at least 1.
 
-        One more hit, with all rows of its group, keeps a few hits from looking independent.
+        One, and the correlation within groups times the other rows of the group of a row. One more
+        row of the class, with its group, keeps a few from looking independent.
         """
-        last = self.n_flagged.astype(np.intp) - 1
         of_class = self.positive == (goal.name != "false positive rate")
-        hits = of_class.astype(np.float64)
-        before = sums_of_earlier(codes, hits)
-        # Sums over pairs of rows of a group: squares of hits, hits times rows, squares of rows.
-        squares = np.cumsum(2.0 * before * hits)[last]
+        # Sums over pairs of rows of a group, of the products of deviations and of ones.
         if goal.name == "precision":
-            n_before = sums_of_earlier(codes, np.ones(len(codes)))
-            products = np.cumsum(before + n_before * hits)[last]
-            sizes, n = np.cumsum(2.0 * n_before)[last], self.n_flagged
+            last, share = n.astype(np.intp) - 1, above / n
+            before, earlier = (sums_of_earlier(codes, x) for x in (of_class, np.ones(len(codes))))
+            terms = 2.0 * before * of_class, before + earlier * of_class, 2.0 * earlier
+            both, one, pairs = (np.cumsum(x)[np.newaxis, last] for x in terms)
+            products, weights = both - 2.0 * share * one + share**2 * pairs, []
         else:
-            n = np.full(len(last), hits.sum())
-            of_group = np.bincount(codes, hits)
-            products = np.cumsum((of_group[codes] - 1.0) * hits)[last]
-            sizes = np.full(len(last), of_group @ of_group - hits.sum())
-        share = np.cumsum(hits)[last] / n
-        between = squares - 2.0 * share * products + share**2 * sizes
-        effect = 1.0 + (between + sizes / n) / (n * share * (1.0 - share) + 1.0)
-        return np.maximum(effect, 1.0)
+            # One effect for all cut-offs: where the sample has the share that is in question.
+            codes, n = codes[of_class], n[:1]
+            share = above[np.searchsorted(above, goal.value * n)] / n
+            deviations = (np.arange(len(codes)) < share * n - 0.5) - share
+            sums, squares = (
+                np.bincount(codes, x)[:, np.newaxis] for x in (deviations, deviations**2)
+            )
+            sizes = np.bincount(codes)[:, np.newaxis]
+            products, pairs = sums**2 - squares, sizes * (sizes - 1.0)
+            weights = [np.maximum(sizes - 1.0, 1.0)]  # Rows count alike, not pairs.
+        others = pairs.sum(axis=0) / n
+        correlations = [
+            (np.sum(products / w, axis=0) + 1.0)
+            / (share * (1.0 - share) * np.sum(pairs / w, axis=0) + 1.0)
+            for w in [*weights, np.maximum(others, TINY)]
+        ]
+        return 1.0 + np.max(correlations, axis=0, initial=0.0) * others
 
     def _amounts(self, goal: Goal) -> FloatArray | None:
         return self.amounts if goal.name == "mean value" else None
@@ -154,7 +159,12 @@ class CutOffs:
             return chance_of_amounts(amounts, self.n_flagged, goal.value, times, self.codes)
         hits, n = (times * numbers for numbers in self.hits(goal))
         share = 1.0 - goal.value if goal.name == "false positive rate" else goal.value
-        return chance_of_hits(np.maximum(hits - lost, 0.0), n, share)
+        chance = chance_of_hits(np.maximum(hits - lost, 0.0), n, share)
+        if self.codes is None or goal.name == "precision":
+            return chance
+        sizes = np.bincount(self.codes, self.positive == (goal.name == "recall"))
+        degrees = times * sizes.sum() ** 2 / (sizes @ sizes) - 1.0
+        return np.asarray(stdtr(max(degrees, 1.0), ndtri(chance)))
 
     def observed(self, goal: Goal) -> FloatArray:
         """Value in the sample above each cut-off."""
@@ -508,6 +518,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         ids = None, None, params
         (sample,) = samples_of([self.estimator], X, y, measure, self.pos_label, None, *ids)
         amounts = None if value is None else amounts_of(sample.labels, value)
+        self.pos_label_ = sample.plan.pos_label
         scores, rows, n_folds = self._calibrate(sample)
         if (weight := sample.plan.params.get("sample_weight")) is not None:
             has_weight = check_item_weights(weight, sample.labels.shape, "y")[rows] > 0
@@ -527,7 +538,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                     " groups and batch_groups."
                 )
             groups = check_groups(sample.groups[rows], len(rows))
-        self.classes_, self.pos_label_ = self.estimator_.classes_, sample.plan.pos_label
+        self.classes_ = self.estimator_.classes_
         self.calibration_scores_, self.calibration_positive_ = scores, positive
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -544,7 +555,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if not self._in_batch and goals:
             place, impossible = self._choose(cutoffs, goals)
             self.threshold_ = inf if place is None else float(cutoffs.threshold[place])
-        promises = [f"{goal.text} on new rows" for goal in goals if self.threshold_ < inf]
+        how = "" if groups is None else " (asymptotic in the groups)"
+        promises = [f"{goal.text} on new rows{how}" for goal in goals if self.threshold_ < inf]
         if self._in_batch:
             promises = [f"{goals[0].text} of the rows that are flagged in a batch"]
         n_flagged = 0 if place is None else int(cutoffs.n_flagged[place])
@@ -654,8 +666,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             check_choice("cv", self.cv, ("prefit",))
             check_is_fitted(self.estimator)
             self.estimator_ = self.estimator
-            scores = ranking_scores(self.estimator, plan.X, plan.pos_label)
-            return check_scores(scores, self.estimator, len(rows)), rows, 0
+            return self._scores(plan.X), rows, 0
         rng, cv = check_generator(self.random_state), self.cv
         if cv is None:
             kind = StratifiedShuffleSplit if sample.groups is None else GroupShuffleSplit
@@ -723,13 +734,11 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     def _theorem(self, goals: list[Goal], groups: Groups | None) -> str:
         if self._in_batch:
             return "calibration rows are at random places among those of the batch (batch_limits)"
-        of_amounts = any(goal.name == "mean value" for goal in goals)
-        if groups is not None and of_amounts:
-            return "bets on the amounts of groups above cut-offs, asymptotic in the groups"
+        if any(goal.name == "mean value" for goal in goals):
+            what = "amounts" if groups is None else "amounts of groups"
+            return f"bets on the {what} above cut-offs in an order that is fixed in advance"
         if groups is not None:
-            return "binomial tests of effective numbers of rows, asymptotic in the groups"
-        if of_amounts:
-            return "bets on the amounts above cut-offs in an order that is fixed in advance"
+            return "binomial tests of the numbers of rows and of groups that count as independent"
         if any(goal.name == "precision" for goal in goals):
             return "exact binomial tests of cut-offs in an order that is fixed in advance"
         return "an exact binomial test, as the share is monotone in the cut-off"
@@ -768,7 +777,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         """
         check_is_fitted(self, "report_")
         goals, capacity, *_ = self._stored
-        scores = np.asarray(ranking_scores(self.estimator_, X, self.pos_label_))
+        scores = self._scores(X)
         most = largest_number(capacity, len(scores))
         if capacity is not None and len(scores) and (most == 0 or len(scores) == 1):
             effect = "limits nothing" if most else "flags nothing"
@@ -786,7 +795,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                 limits, (goal,) = self._limits(scores, most), goals
                 flagged[limits.order[: limits.largest_k(goal.value)]] = True
         else:
-            flagged |= not goals or scores >= self.threshold_
+            flagged |= not goals or self._reached(scores)
             if np.count_nonzero(flagged) > most:
                 flagged = self._first(scores, most)
         of_pos = int(self.classes_[1] == self.pos_label_)
@@ -806,7 +815,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             The limits for all numbers of rows at once, and the order of the rows.
         """
         check_is_fitted(self, "report_")
-        scores = np.asarray(ranking_scores(self.estimator_, X, self.pos_label_))
+        scores = self._scores(X)
         return self._limits(scores, max(largest_number(self._stored[1], len(scores)), 1))
 
     def guarantees(self, X: Any = None) -> dict[str, AnyArray]:
@@ -847,6 +856,17 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             table[goal.name] = cutoffs.observed(goal)
             table[f"{goal.name} guaranteed"] = cutoffs.guaranteed(goal, delta)
         return table
+
+    def _scores(self, X: Any) -> FloatArray:
+        scores = ranking_scores(self.estimator_, X, self.pos_label_)
+        return check_scores(scores, self.estimator_, num_samples(X))
+
+    def _reached(self, scores: FloatArray) -> BoolArray:
+        """Which scores reach the cut-off, in the coarser type of these and of the calibration."""
+        scores, known = in_coarsest_type(scores, self.calibration_scores_)
+        if np.isinf(self.threshold_):
+            return np.asarray(scores >= self.threshold_)
+        return np.asarray(scores > known[self.calibration_scores_ < self.threshold_].max())
 
     def _limits(self, scores: FloatArray, most: int) -> BatchLimits:
         """Limits for up to ``most`` rows of a batch."""
