@@ -360,7 +360,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     pos_label_ : label
         The positive class.
     threshold_ : float
-        Scores of at least this are flagged. They are those of ``decision_function``, or else of
+        Scores of at least this are flagged: the next number above a calibration score, in its
+        type, such as float32. They are those of ``decision_function``, or else of
         ``predict_proba``, for the positive class. ``inf`` flags nothing. With a share as
         ``capacity`` alone, what this share of the calibration rows reach, for rows that come one
         by one, while ``predict`` flags the share of each batch. NaN for a number of rows, or if
@@ -403,8 +404,11 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     capacity, whose precision is shown on this batch, for any model.
 
     **Groups.** Rows of a group are held out together. They count as fewer rows, by as much as the
-    hits of groups vary more than those of independent rows; the promise is then asymptotic in the
-    number of groups. Bets on amounts are on the sum of each group.
+    hits of groups vary more than those of independent rows, and recall and the false positive rate
+    have Student's quantile of the effective number of groups; bets on amounts are on the sum of
+    each group. The promise is then asymptotic in the number of groups, and for groups of which
+    large ones depend within themselves no more than small ones. Without groups promises are exact,
+    for the share in the population, except with several folds.
 
     The promise is for the classifier that was calibrated. With several folds another one, fitted
     to all rows, is used, and the promise is approximate. It is for rows like those of the
@@ -571,7 +575,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             n_samples=len(rows),
             n_pos=int(positive.sum()),
             theorem=self._theorem(goals, groups),
-            assumption=self._assumption(goals, n_folds),
+            assumption=self._assumption(goals, groups, n_folds),
             impossible=impossible,
         )
         if not goals and not is_whole(self.capacity):
@@ -743,12 +747,14 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             return "exact binomial tests of cut-offs in an order that is fixed in advance"
         return "an exact binomial test, as the share is monotone in the cut-off"
 
-    def _assumption(self, goals: list[Goal], n_folds: int) -> str:
+    def _assumption(self, goals: list[Goal], groups: Groups | None, n_folds: int) -> str:
         rows = "new rows are drawn as the calibration rows were"
         if n_folds == 0:
             rows += ", to which the classifier was not fitted"
         if n_folds > 1:
             rows += ", and the model of all rows ranks as those of the folds (approximate)"
+        if groups is not None:
+            rows += ", large groups depend within themselves no more than small ones"
         for goal in [] if self._in_batch else goals:
             if goal.name in ("precision", "mean value"):
                 rows += f", and the {goal.name} does not rise as the cut-off falls"

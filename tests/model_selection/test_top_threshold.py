@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
-from scipy.special import expit
+from scipy import stats
+from scipy.special import expit, ndtr
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
@@ -15,8 +16,9 @@ from sklearn.svm import LinearSVC
 
 from sklearn_rank.bounds._cutoffs import SHARES, STARTS, chance_of_amounts
 from sklearn_rank.exceptions import ThresholdWarning
-from sklearn_rank.inference import batch_limits
+from sklearn_rank.inference import ConfidenceSequence, batch_limits
 from sklearn_rank.inference._evidence import check_groups
+from sklearn_rank.metrics import net_benefit
 from sklearn_rank.model_selection import TopThresholdClassifier
 from sklearn_rank.model_selection._top_threshold import CutOffs, Goal
 from tests.model_selection.estimators import Column
@@ -117,26 +119,68 @@ def test_a_cut_off_flags_the_rows_above_the_next_lower_score(digits):
         assert not len(below) or np.nextafter(below.max(), np.inf) == threshold
 
 
-def test_effects_of_groups_are_ratios_of_variances():
-    X, y = rows(2, 60)
-    groups = np.random.default_rng(0).integers(0, 12, 60)
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_scores_of_any_type_are_flagged_as_the_report_says(kind):
+    for seed in range(8):
+        X, y = rows(seed, 600, share=0.3, shift=2.0, digits=1)
+        X = X.astype(kind)
+        for options in ({"min_precision": 0.6}, {"min_recall": 0.7}, {"max_fpr": 0.1}):
+            flag = prefit(X, y, level=0.9, **options)
+            flagged, n = flag.predict(X), flag.report_.n_flagged
+            assert 0 < n == np.count_nonzero(flagged) < 600
+            assert n == np.count_nonzero(X[:, 0] >= flag.threshold_)
+            sequence = ConfidenceSequence("precision@top0.05", threshold=flag.threshold_)
+            found = sequence.update(y, X[:, 0]).estimate
+            assert found == flag.report_.n_found / n
+            # Scores of another type are the same numbers in the coarser one.
+            for other in (np.float16, np.float32, np.float64):
+                coarse = X[:, :1].astype(other)
+                np.testing.assert_array_equal(flag.predict(coarse), flagged)
+        # The threshold of a decision curve is rounded as the scores were, and none needs it.
+        probability = expit(X[:, 0]).astype(kind)
+        cutoffs = CutOffs.of(probability, y == 1)
+        for place in range(0, len(cutoffs.threshold) - 1, 7):
+            at, n, n_pos = (
+                float(x[place]) for x in (cutoffs.threshold, cutoffs.n_flagged, cutoffs.n_pos)
+            )
+            if at < 1.0:
+                expected = (n_pos - (n - n_pos) * at / (1.0 - at)) / 600
+                assert net_benefit(y, probability, threshold=at) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("digits", [None, 0])
+def test_effects_of_groups_are_those_of_pairs_of_rows(digits):
+    X, y = rows(2, 60, digits=digits)
+    groups = np.random.default_rng(0).integers(0, 12, 60) ** 2 // 12
     cutoffs = CutOffs.of(X[:, 0], y == 1, check_groups(groups, 60))
-    order = np.argsort(-X[:, 0], kind="stable")
-    for name in ("precision", "recall", "false positive rate"):
-        for k, effect in enumerate(cutoffs._effects(cutoffs.codes, Goal(name, 0.5)), 1):
-            above = np.zeros(60, dtype=bool)
-            above[order[:k]] = True
-            of_class = y == (name != "false positive rate")
-            part = above if name == "precision" else of_class
-            hits = above & of_class
-            n, share = part.sum(), hits.sum() / part.sum()
-            between = hits_squares = 0.0
-            for group in np.unique(groups):
-                n_group = (part & (groups == group)).sum()
-                between += ((hits & (groups == group)).sum() - share * n_group) ** 2
-                hits_squares += n_group**2
-            expected = (between + hits_squares / n) / (n * share * (1 - share) + 1)
-            assert effect == pytest.approx(max(expected, 1.0))
+    for name, goal in (("precision", 0.5), ("recall", 0.4), ("false positive rate", 0.3)):
+        _, n = CutOffs.of(X[:, 0], y == 1).hits(Goal(name, goal))
+        of_class = y == (name != "false positive rate")
+        places = range(len(n))
+        if name != "precision":
+            above = [np.count_nonzero(of_class & (X[:, 0] >= at)) for at in cutoffs.threshold]
+            place = min(k for k in places if above[k] >= goal * of_class.sum())
+            places = [place] * len(n)
+        expected = []
+        for place in places:
+            flagged = X[:, 0] >= cutoffs.threshold[place]
+            counted = flagged if name == "precision" else of_class
+            counts = (flagged & of_class)[counted]
+            expected.append(oracle.effect_of_groups(counts, groups[counted], name != "precision"))
+        np.testing.assert_allclose(n / cutoffs.hits(Goal(name, goal))[1], expected)
+
+
+def test_chances_with_groups_have_the_quantiles_of_student():
+    X, y = rows(5, 200, share=0.4)
+    groups = np.arange(200) % 30 // 2
+    cutoffs = CutOffs.of(X[:, 0], y == 1, check_groups(groups, 200))
+    for name, positive in (("recall", True), ("false positive rate", False)):
+        goal = Goal(name, 0.5)
+        hits, n = cutoffs.hits(goal)
+        sizes = np.bincount(groups[(y == 1) == positive])
+        degrees = sizes.sum() ** 2 / np.sum(sizes**2) - 1.0
+        chances = stats.t(degrees).cdf(stats.norm.ppf(stats.beta.cdf(0.5, hits, n - hits + 1.0)))
+        np.testing.assert_allclose(cutoffs.chances(goal)[hits > 0], chances[hits > 0], atol=1e-12)
 
 
 def test_groups_of_equal_rows_count_as_one_row_each():
@@ -144,12 +188,20 @@ def test_groups_of_equal_rows_count_as_one_row_each():
     for seed in range(30):
         X, y = rows(seed, 150 + 7 * seed, share=0.4, shift=2.0)
         alone = CutOffs.of(X[:, 0], y == 1)
-        for times in (1, 2, 3):
-            row = np.repeat(np.arange(len(y)), times)
-            copied = CutOffs.of(X[row, 0], y[row] == 1, check_groups(row, len(row)))
-            for goal in goals:
-                kept = copied.certified(goal, 0.05)
-                np.testing.assert_array_equal(kept, alone.certified(goal, 0.05))
+        single, *copies = (
+            CutOffs.of(X[row, 0], y[row] == 1, check_groups(row, len(row)))
+            for row in (np.repeat(np.arange(len(y)), times) for times in (1, 2, 3))
+        )
+        for goal in goals:
+            kept = single.certified(goal, 0.05)
+            for copied in copies:
+                np.testing.assert_array_equal(copied.certified(goal, 0.05), kept)
+            # A share that is tested once has Student's quantile with groups, which is larger.
+            of_rows = alone.certified(goal, 0.05)
+            assert not (kept & ~of_rows).any()
+            assert np.count_nonzero(of_rows & ~kept) <= (
+                0 if goal.name == "precision" else 1 + len(y) // 50
+            )
 
 
 # --------------------------------------------------------------------------------- what is kept
@@ -184,6 +236,45 @@ def test_promises_fail_as_often_as_they_may(options, fails, digits):
     if digits is None and len(options) == 1:
         # It does not give away much.
         assert failures >= 0.05 * n_runs
+
+
+def failures_with_groups(sizes, effect, n_runs, seed=0):
+    """How often a false positive rate of .1, and a recall of .8, are not kept at level .9."""
+    rng, codes, failures = np.random.default_rng(seed), np.repeat(np.arange(len(sizes)), sizes), 0
+    length, failures = np.sqrt(1.0 + effect**2), np.zeros(2)
+    for _ in range(n_runs):
+        positive = rng.random(len(codes)) < 0.3
+        score = effect * rng.normal(size=len(sizes))[codes] + rng.normal(size=len(codes))
+        cutoffs = CutOffs.of(score + 2.0 * positive, positive, check_groups(codes, len(codes)))
+        for i, goal in enumerate([Goal("false positive rate", 0.1), Goal("recall", 0.8)]):
+            kept = np.flatnonzero(cutoffs.certified(goal, 0.1))
+            threshold = cutoffs.threshold[kept[-1 if i == 0 else 0]] if len(kept) else np.nan
+            share = ndtr((2.0 * i - threshold) / length)
+            failures[i] += share > 0.1 if i == 0 else share < 0.8
+    return failures / n_runs
+
+
+def test_promises_are_kept_with_groups_of_unequal_sizes():
+    sizes = np.maximum(270 // np.arange(1, 151), 1)
+    assert (failures_with_groups(sizes, 1.0, 150) <= 0.11).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("effect", [0.3, 1.0])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        np.full(20, 40),
+        np.full(100, 12),
+        np.maximum(280 // np.arange(1, 41), 1),
+        np.r_[400, np.full(199, 4)],
+    ],
+    ids=lambda sizes: f"{len(sizes)} of {max(sizes)}",
+)
+def test_promises_are_kept_with_groups_of_any_sizes(sizes, effect):
+    n_runs = 1000
+    most = 0.1 + 3 * np.sqrt(0.09 / n_runs)
+    assert (failures_with_groups(sizes, effect, n_runs) <= most).all()
 
 
 @pytest.mark.slow

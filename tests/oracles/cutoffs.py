@@ -62,6 +62,27 @@ def rate_cutoffs(positive, scores, goal, delta, of):
     return shown
 
 
+def effect_of_groups(hits, groups, rows_alike):
+    """How many times as much hits vary as independent ones, from all pairs of rows of a group.
+
+    The correlation is the mean over pairs, which count alike, or also, if it is larger, over the
+    pairs of each row. Another hit counts for a correlation of 1.
+    """
+    n = len(hits)
+    share = sum(map(bool, hits)) / n
+    sizes = [list(groups).count(group) for group in groups]
+    pairs = [(i, j) for i in range(n) for j in range(n) if i != j and groups[i] == groups[j]]
+    estimates = []
+    for of_rows in (False, True) if rows_alike else (False,):
+        total, weights = 1.0, 0.0
+        for i, j in pairs:
+            weight = 1 / (sizes[i] - 1) if of_rows else n / len(pairs)
+            total += weight * (hits[i] - share) * (hits[j] - share)
+            weights += weight
+        estimates.append(total / (share * (1 - share) * weights + 1.0))
+    return 1.0 + max(*estimates, 0.0) * len(pairs) / n
+
+
 def value_sequence(amounts, scores, goal, delta):
     """Numbers of rows that are shown to have a mean amount, by bets."""
     order, sizes, least = _order(scores), _flagged(scores), min(amounts)
