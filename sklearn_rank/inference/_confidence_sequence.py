@@ -521,8 +521,9 @@ class ConfidenceSequence:
     threshold : float or None, default=None
         Score threshold for a measure such as ``"precision@top0.05"``, fixed without use of these
         rows. The target is then the fraction of positives among the rows with at least this score,
-        whatever number follows "top"; -inf uses all rows. None means the top of the population,
-        whose threshold is estimated.
+        whatever number follows "top"; -inf uses all rows. It is rounded as the scores are, for
+        example to float32: pass scores of the type on which it was found. None means the top of
+        the population, whose threshold is estimated.
     best_after : float, default=5
         Number of updates, each as large as the first, after which the intervals are narrowest
         relative to intervals for one look. Intervals after ten times more or fewer updates are
