@@ -407,8 +407,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     hits of groups vary more than those of independent rows, and recall and the false positive rate
     have Student's quantile of the effective number of groups; bets on amounts are on the sum of
     each group. The promise is then asymptotic in the number of groups, and for groups of which
-    large ones depend within themselves no more than small ones. Without groups promises are exact,
-    for the share in the population, except with several folds.
+    large ones are like small ones in scores and dependence. Without groups promises are exact, for
+    the share in the population, except with several folds.
 
     The promise is for the classifier that was calibrated. With several folds another one, fitted
     to all rows, is used, and the promise is approximate. It is for rows like those of the
@@ -754,7 +754,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if n_folds > 1:
             rows += ", and the model of all rows ranks as those of the folds (approximate)"
         if groups is not None:
-            rows += ", large groups depend within themselves no more than small ones"
+            rows += ", large groups are like small ones in scores and dependence"
         for goal in [] if self._in_batch else goals:
             if goal.name in ("precision", "mean value"):
                 rows += f", and the {goal.name} does not rise as the cut-off falls"
@@ -774,6 +774,11 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         -------
         ndarray of shape (n_samples,)
             The positive class for rows that are flagged, else the other class.
+
+        Raises
+        ------
+        ValueError
+            If the classifier returns NaN as a score.
 
         Warns
         -----

@@ -350,8 +350,11 @@ def test_a_batch_of_groups_is_refused_and_so_are_promises_that_exclude_each_othe
     X[np.flatnonzero(y == 0)[:20], 0] = 99.0
     with pytest.raises(ValueError, match=r"No cut-off has precision of at least 0.5, and false"):
         prefit(X, y, min_precision=0.5, max_fpr=0.02, maximize="precision")
-    with pytest.raises(ValueError, match="NaN"):
-        prefit(np.where(np.arange(2000)[:, np.newaxis] == 7, np.nan, X), y, min_recall=0.5)
+    lacking = np.where(np.arange(2000)[:, np.newaxis] == 7, np.nan, X)
+    with pytest.raises(ValueError, match="1 NaN"):
+        prefit(lacking, y, min_recall=0.5)
+    with pytest.raises(ValueError, match="1 NaN"):
+        prefit(X, y, min_recall=0.5).predict(lacking)
 
 
 def test_the_precision_of_a_batch_is_that_of_its_limits():
