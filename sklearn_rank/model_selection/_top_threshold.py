@@ -114,7 +114,7 @@ class CutOffs:
         effect = 1.0 if self.codes is None else self._effects(self.codes, goal, above, n)
         return (n - above if are_missed else above) / effect, n / effect
 
-    def _effects(self, codes: IntArray, goal: Goal, above: FloatArray, n: FloatArray) -> Any:
+    def _effects(self, codes: IntArray, goal: Goal, above: FloatArray, n: Any) -> Any:
         """By how much a class above cut-offs varies more than independent rows would, at least 1.
 
         One, and the correlation within groups times the other rows of the group of a row. One more
@@ -130,15 +130,11 @@ class CutOffs:
             products, weights = both - 2.0 * share * one + share**2 * pairs, []
         else:
             # One effect for all cut-offs: where the sample has the share that is in question.
-            codes, n = codes[of_class], n[:1]
+            codes, n = codes[of_class], n[0]
             share = above[np.searchsorted(above, goal.value * n)] / n
-            deviations = (np.arange(len(codes)) < share * n - 0.5) - share
-            sums, squares = (
-                np.bincount(codes, x)[:, np.newaxis] for x in (deviations, deviations**2)
-            )
-            sizes = np.bincount(codes)[:, np.newaxis]
-            products, pairs = sums**2 - squares, sizes * (sizes - 1.0)
-            weights = [np.maximum(sizes - 1.0, 1.0)]  # Rows count alike, not pairs.
+            deviations, sizes = (np.arange(n) < share * n - 0.5) - share, np.bincount(codes)
+            products = np.bincount(codes, deviations) ** 2 - np.bincount(codes, deviations**2)
+            pairs, weights = sizes * (sizes - 1.0), [np.maximum(sizes - 1.0, 1.0)]  # Rows alike
         others = pairs.sum(axis=0) / n
         correlations = [
             (np.sum(products / w, axis=0) + 1.0)
