@@ -555,7 +555,9 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
             )
         if evidence.label_total is None or not np.isfinite(value):
             continue
-        if abs(evidence.label_function.at(labels).value - value) > 1e-6 * abs(value):
+        of_labels = evidence.label_function.at(labels).value
+        # A value of 0 may have been rounded.
+        if not np.isclose(of_labels, value, rtol=1e-6, atol=1e-12):
             raise ValueError(
                 f"{evidence.measure.name} of these scores is no known function of a sum over"
                 " labels, since its rule for ties or its convention is another: leave out ties and"

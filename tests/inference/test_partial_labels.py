@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from sklearn_rank.inference import LabelDesign, compare, metric_interval, plan_labels
+from sklearn_rank.inference._evidence import check_lists
 from sklearn_rank.inference._score_path import _predicted
 from sklearn_rank.metrics import get_measure, linear_rank_score
 from sklearn_rank.metrics._shared import PartialLabels
@@ -461,3 +462,17 @@ def test_short_lists_of_one_class_have_limits_or_are_refused(label):
     for name in ("auc", "tpr@fpr0.2", "bedroc@5"):
         with pytest.raises(ValueError, match=f"{name} is not defined for the labels of this"):
             metric_interval(name, [label], [1.0], design="all")
+
+
+@pytest.mark.parametrize("name", ["bedroc@5", "bedroc@20", "pnorm@4", "rie@5"])
+def test_the_worst_order_is_no_other_convention(name):
+    # The value is 0 but for rounding, which is not by how much conventions differ.
+    for n in (6, 7, 9, 12):
+        for n_pos in range(2, n - 1):
+            labels = (np.arange(n) >= n - n_pos).astype(float)
+            labels[0] = np.nan
+            found = check_lists(get_measure(name), labels, [-np.arange(n)], design="all")
+            assert (
+                abs(found[0].value - found[0].label_function.at(np.nan_to_num(labels)).value)
+                < 1e-9
+            )
