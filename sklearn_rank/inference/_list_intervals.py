@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import inf, isfinite, isnan, nan
+from math import hypot, inf, isfinite, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import exprel, ndtri
 from scipy.stats import binom
 
 from .._lists import ScoredLists
@@ -109,8 +109,14 @@ def list_interval(
     if isfinite(influence.length):
         origin, length = influence.range[0], influence.length
         share = influence.scaled(origin, length)
+        # Whether the range is another one at other shares of positives, as that of the lift.
+        moves = not conditional and influence.range != measure.range
         limits = influence_limits(
-            share, share.estimate - share.bias, level, conditional=conditional, groups=groups
+            share,
+            share.estimate - share.bias,
+            level,
+            conditional=conditional or moves,
+            groups=groups,
         )
         # The bias is subtracted from the limits only, and the interval contains the estimate.
         low = origin + length * min(limits[0], share.estimate)
@@ -119,6 +125,16 @@ def list_interval(
             low, high = low**influence.exponent, high**influence.exponent
             # The slope at 0 is infinite.
             error, influence = error if influence.estimate else nan, influence.linear
+        if moves:
+            # By how much they move the measure, on the scale of logarithms, is added in squares.
+            fixed, value = joint_influence([influence], groups=groups), influence.estimate
+            added = max(float((joint.covariance - fixed.covariance)[0, 0]), 0.0)
+            degrees = joint.spread.of(np.ones(1)) if groups else inf
+            half = two_sided_quantile(level, degrees) * sqrt(added)
+            relative = half / value if value > 0.0 else 0.0
+            down, up = (half * exprel([-relative, relative])).tolist()
+            low = max(value - hypot(value - low, down), measure.range[0])
+            high = min(value + hypot(high - value, up), measure.range[1])
     else:
         if not error > 0.0:
             raise ValueError(

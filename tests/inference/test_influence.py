@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -184,3 +185,64 @@ def test_bias_of_wilcoxon_is_exact():
     auc = linear_rank_score(y_true, y_score, phi="wilcoxon", normalize="minmax")
     found = rank_bias(y_true == 1, y_score * 1.0, Wilcoxon())
     assert found == pytest.approx(m * (0.5 - auc) / (n * (n + 1)), rel=1e-9)
+
+
+# ------------------------------------------------------- the share of positives of the population
+
+
+def labelled(rng, n=400, share=0.3, shift=1.0):
+    y = (rng.random(n) < share).astype(int)
+    return y, y * shift + rng.normal(size=n)
+
+
+RATIOS = ["lift@0.1", "enrichment@0.1", "accuracy_loss@top0.1", "ap", "recall@40", "f1@40"]
+
+
+@pytest.mark.parametrize("name", RATIOS)
+def test_limits_of_the_population_join_those_at_its_share_with_other_shares(name):
+    y, score = labelled(np.random.default_rng(0))
+    fixed, found = (
+        metric_interval(name, y, score, conditional=conditional) for conditional in (True, False)
+    )
+    measure = get_measure(name)
+    both, within = (
+        measure.influence(y, score, conditional=conditional) for conditional in (False, True)
+    )
+    error = (both - within).std() / np.sqrt(len(y))
+    expected = oracle.with_other_shares(
+        (fixed.estimate, fixed.low, fixed.high), error, measure.range
+    )
+    np.testing.assert_allclose([found.estimate, found.low, found.high], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        (name, columns)
+        for columns in ("", "groups", "weights")
+        for name in RATIOS[: 4 if columns == "weights" else None]
+    ],
+)
+def test_no_limit_of_the_population_is_the_end_of_the_range_at_the_share_of_the_list(
+    name, columns
+):
+    # All positives are above all negatives, as by a good ranker.
+    y, score = labelled(np.random.default_rng(1), shift=20.0)
+    more = {
+        "groups": {"groups": np.arange(400) // 2},
+        "weights": {"sample_weight": np.full(400, 3.0), "weights": "sampling"},
+    }.get(columns, {})
+    found = metric_interval(name, y, score, conditional=False, **more)
+    ends = get_measure(name).range
+    assert found.low < found.estimate or found.low == ends[0]
+    assert found.estimate < found.high or found.high == ends[1]
+
+
+def test_the_lift_of_a_pure_top_is_covered():
+    missed = np.zeros(2)
+    for seed in range(100):
+        y, score = labelled(np.random.default_rng(seed), n=300, shift=4.0)
+        found = metric_interval("lift@0.1", y, score, conditional=False)
+        missed += found.low > 1 / 0.3, found.high < 1 / 0.3
+    # Binomial numbers of probability .025: P(more) = .01. The old upper limits missed 40.
+    assert missed.max() <= 7

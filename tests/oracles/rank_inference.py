@@ -4,7 +4,7 @@ A score-generating function is here a function of u in (0, 1), with its derivati
 """
 
 from itertools import combinations, pairwise
-from math import comb, exp, inf, log
+from math import comb, exp, inf, log, sqrt
 
 from scipy.optimize import brentq
 from scipy.stats import beta
@@ -231,3 +231,12 @@ def top_limits(seen, eta, top, tau, z, tail):
         brentq(lambda p: sum(one.sf(p) for one in both) - 2 * tail, seen, 1.0),
     ]
     return min(score[0], exact[0]), max(score[1], exact[1])
+
+
+def with_other_shares(fixed, error, whole, z=1.959963984540054):
+    """Limits at one share of positives, widened by the error from the share, on a log scale."""
+    value, low, high = fixed
+    factor = exp(z * error / value)
+    low = value - sqrt((value - low) ** 2 + (value - value / factor) ** 2)
+    high = value + sqrt((high - value) ** 2 + (value * factor - value) ** 2)
+    return value, max(low, whole[0]), min(high, whole[1])
