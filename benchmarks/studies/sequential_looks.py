@@ -160,7 +160,7 @@ def sequence_of_looks(rng, measure, share, shape, n_looks):
             scores = scores if measure.startswith("difference") else scores[:1]
             given["qid"] = np.repeat(np.arange(QUERIES) + QUERIES * look, ITEMS)
         else:
-            y, *scores = rows_of(rng, ROWS, share, shape, exact=measure == "ap")
+            y, *scores = rows_of(rng, ROWS, share, shape)
         limits["fixed"].append(fixed.update(y, *scores, **given))
         if len(scores) == 2:
             given["baseline_score"] = scores[1]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -20,12 +22,14 @@ from .._order import counted_blocks
 from .._printed import ROUNDING, fixed, html_table
 from .._typing import AnyArray, FloatArray
 from .._validation import (
+    Coded,
     array_of_labels,
     check_choice,
     check_column,
     check_flag,
     check_level,
     check_number,
+    check_qid,
     in_coarsest_type,
     refuse_misread,
     shape_of,
@@ -33,12 +37,14 @@ from .._validation import (
 )
 from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
-from ..metrics._shared import MeasureLike
+from ..metrics._shared import Evidence, MeasureLike
 from ._evidence import (
     WeightMeaning,
     accumulated_list,
+    check_joined_groups,
+    check_lists,
     check_weight_meaning,
-    influence_of,
+    influences_of,
     joint_influence,
     refuse_fractions,
     refuse_unknown,
@@ -46,7 +52,7 @@ from ._evidence import (
 from ._label_design import Design, random_rows
 from ._limits import BLOCK, MOST_STEPS, ROUNDED_STEP, two_sided_quantile
 from ._list_intervals import THRESHOLD_SHARE, extreme_hits
-from ._methods import method_of
+from ._methods import interval_of, method_of
 from ._metric_interval import interval_of_accumulator
 from ._queries import QueryValues, refuse_infinite, sample_interval
 from ._results import Interval
@@ -286,10 +292,9 @@ class Batch(NamedTuple):
     """Rows of one update."""
 
     ranker: Accumulator  # The rows with the scores of the ranker; some row counts
-    baseline: Accumulator | None  # The same rows with the scores of the baseline
-    # Values of the queries; labels and both scores of one list with a baseline; None for one list
-    # without.
-    columns: list[AnyArray] | None
+    given: tuple[str, ...]  # Which of baseline_score and groups it has
+    # Values of the queries; labels, scores and groups of one list with a baseline or with groups
+    columns: dict[str, AnyArray] | None
 
 
 def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArray:
@@ -367,7 +372,7 @@ class Betting(Stream):
 
     def add(self, batch: Batch) -> None:
         if batch.columns is not None:
-            (values,), (low, high) = batch.columns, self.range
+            values, (low, high) = batch.columns["values"], self.range
             n = n_values = float(len(values))
             growth = partial(value_growth, (values - low) / (high - low))
         else:
@@ -436,62 +441,73 @@ class Asymptotic(Stream):
     """
 
     method = "asymptotic"
-    columns: list[AnyArray] | None = None
+    batches: tuple[dict[str, AnyArray], ...] = ()
 
     def add(self, batch: Batch) -> None:
         if batch.columns is None:
             super().add(batch)
-            return
-        before = [] if self.columns is None else [self.columns]
-        columns = zip(*before, batch.columns, strict=True)
-        self.columns = [np.concatenate(in_coarsest_type(*column)) for column in columns]
-        self.count(float(len(batch.columns[0])))
+        else:
+            self.batches += ({name: np.array(x) for name, x in batch.columns.items()},)
+            self.count(float(len(next(iter(batch.columns.values())))))
+
+    def _joined(self, name: str) -> AnyArray:
+        return np.concatenate(in_coarsest_type(*(batch[name] for batch in self.batches)))
 
     def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
-        find: Any = self._of_list
-        if self.columns is None:
-            units = accumulated_list(so_far).labels
-        elif len(self.columns) == 3:
-            find, units = self._of_difference, self.columns[0]
+        names: Any = self.batches[0] if self.batches else ()
+        if "values" in names:
+            units = np.arange(self.n)
         else:
-            find, units = self._of_queries, np.arange(len(self.columns[0]))
+            units = self._joined("labels") if names else accumulated_list(so_far).labels
         # Items of both classes are needed, or two queries.
         if len(units) < 2 or units.min() == units.max():
             return nan, *self.range
         level = level_at_all_times(self.level, self.n, self.n_best)
-        estimate, low, high = find(level, so_far)
+        estimate, low, high = self._at(level, names, so_far)
         return (estimate, low, high) if level < WIDEST else (estimate, *self.range)
 
-    def _of_list(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
-        interval = interval_of_accumulator(so_far, level)
-        self.target = interval.target
-        return interval.estimate, interval.low, interval.high
+    def _at(self, level: float, names: Any, so_far: Accumulator) -> tuple[float, float, float]:
+        """Limits of what looks have in common, the value at the population's share of positives.
 
-    def _of_queries(self, level: float, _: Any) -> tuple[float, float, float]:
-        columns: Any = self.columns
-        (values,) = columns
-        sample = QueryValues(values, np.arange(len(values)), self.measure.name, self.range)
-        interval = sample_interval(sample, level)
-        return interval.estimate, interval.low, interval.high
+        That of the rows so far moves.
+        """
+        measure, conditional = self.measure, self.measure.kind != "binary"
+        if "values" in names:
+            values = self._joined("values")
+            sample = QueryValues(values, np.arange(len(values)), measure.name, self.range)
+            found = sample_interval(sample, level)
+        elif not names:
+            found = interval_of_accumulator(so_far, level, conditional=conditional)
+            self.target = found.target
+        else:
+            groups = None
+            if "groups" in names:
+                ids = [batch["groups"] for batch in self.batches]
+                groups = check_joined_groups(ids, [len(part) for part in ids])
+            evidences = check_lists(
+                replace(measure, rel=None),
+                self._joined("labels"),
+                [self._joined(name) for name in names if name.endswith("score")],
+                conditional=conditional,
+                groups=groups,
+            )
+            if len(evidences) == 2:
+                return _difference(evidences, level)
+            found = interval_of(evidences[0], level, method_of(measure, grouped=True))
+        return found.estimate, found.low, found.high
 
-    def _of_difference(self, level: float, _: Any) -> tuple[float, float, float]:
-        """Difference of a measure of one list between two rankers of the same rows."""
-        columns: Any = self.columns
-        labels, *scores = columns
-        measure = replace(self.measure, rel=None)
-        labels = labels > 0 if measure.kind == "binary" else labels
-        influences = [
-            influence_of(measure, measure.lists(labels, score), conditional=True)
-            for score in scores
-        ]
-        joint = joint_influence(influences)
-        difference = float(joint.estimates[0] - joint.estimates[1])
-        (error,), (degrees,) = joint.standard_errors(np.array([[1.0, -1.0]]))
-        half = two_sided_quantile(level, degrees) * float(error)
-        low, high = difference - half, difference + half
-        if isfinite(joint.length):
-            low, high = max(low, -joint.length), min(high, joint.length)
-        return difference, low, high
+
+def _difference(evidences: Sequence[Evidence], level: float) -> tuple[float, float, float]:
+    """Difference of a measure of one list between two rankers of the same rows."""
+    influences, groups = influences_of(evidences)
+    joint = joint_influence(influences, conditional=evidences[0].conditional, groups=groups)
+    difference = float(joint.estimates[0] - joint.estimates[1])
+    (error,), (degrees,) = joint.standard_errors(np.array([[1.0, -1.0]]))
+    half = two_sided_quantile(level, degrees) * float(error)
+    low, high = difference - half, difference + half
+    if isfinite(joint.length):
+        low, high = max(low, -joint.length), min(high, joint.length)
+    return difference, low, high
 
 
 # ---------------------------------------------------------------------------------------- sequence
@@ -516,8 +532,10 @@ class ConfidenceSequence:
         "betting" is valid for every number of rows. It supports means over queries of a measure
         with a known range, and ``"auc"``, ``"gini"`` and ``"precision@top"`` of one list.
         "asymptotic" is valid in the limit of a large first update. It supports means over queries,
-        and every measure of one list that has an interval for a single look. "auto" is "betting"
-        if it supports the measure, else "asymptotic".
+        and the measures of one list that have an interval for a single look and a value of the
+        population, which the number of rows does not change: ``"lift@0.1"``, not
+        ``"precision@10"``. "auto" is "betting" if it supports the measure and there are no
+        ``groups``, else "asymptotic".
     threshold : float or None, default=None
         Score threshold for a measure such as ``"precision@top0.05"``, fixed without use of these
         rows. The target is then the fraction of positives among the rows with at least this score,
@@ -563,8 +581,10 @@ class ConfidenceSequence:
     mean so far of the conditional expectations of the values given earlier values. The mean is
     over queries, over alerts, or for the AUC over updates weighted by their number of pairs,
     ``min(n_pos, n_neg)``. Without drift the target is the expectation. The top of a population,
-    "asymptotic" and ``intersect=True`` require independent and identically distributed rows or
-    queries. The intervals for the AUC compare only items of the same update.
+    "asymptotic" and ``intersect=True`` require independent and identically distributed rows,
+    groups or queries. "asymptotic" is then for the value of the population, at its share of
+    positives, as :func:`metric_interval` with ``conditional=False``: that of the rows so far is
+    another one at each look. The intervals for the AUC compare only items of the same update.
 
     **Method.** For the n values v in [0, 1] seen so far and gains ``g``, the capital against a
     candidate mean m is the mean over g of ``prod (1 + g v) / (1 + g m)^n`` and ``prod (1 + g (1 -
@@ -577,9 +597,11 @@ class ConfidenceSequence:
 
     Intervals are 1.5 to 2 times as wide as those for one look. The order of rows within an update
     and the order of queries have no effect; the split into updates matters for the AUC. Queries,
-    or items of one list, must be independent given the past. If those of one group (user, session)
-    depend on each other, pass the group as ``qid``: the target is then the mean over groups of the
-    measure in each. If labels of positives are known earlier than those of negatives, pass the
+    or items of one list, must be independent: of ten rows of each user intervals without
+    ``groups`` miss several times as often as stated. With ``groups`` rows of a group may depend on
+    each other in any way, within and across updates, and groups are independent; the variance is
+    that between groups. With ``qid=`` the group the target is the mean over groups of the measure
+    in each. If labels of positives are known earlier than those of negatives, pass the
     rows of a period once all their labels are known: those with labels so far are no sample of it.
 
     An update takes O(n) time for queries and alerts, and O(1000 k + n log n) for the AUC of k
@@ -641,9 +663,8 @@ class ConfidenceSequence:
         self._threshold = threshold
         self._intersect = check_flag("intersect", intersect)
         self._pos_label = pos_label
-        # All rows so far with the scores of the ranker, and of the baseline.
-        self._so_far = self._new_accumulator(), self._new_accumulator()
-        self._has_baseline: bool | None = None
+        self._so_far = self._new_accumulator()  # All rows with the scores of the ranker
+        self._given: tuple[str, ...] = ()  # Which columns all updates have
         self._stream: Stream | None = None
         self._history: list[Interval] = []
         self._counts: list[float] = []
@@ -658,6 +679,7 @@ class ConfidenceSequence:
         *,
         qid: Any = None,
         baseline_score: Any = None,
+        groups: Any = None,
         sample_weight: Any = None,
         weights: WeightMeaning = None,
         design: Design = None,
@@ -677,9 +699,13 @@ class ConfidenceSequence:
         baseline_score : array-like of the same shape, default=None
             Scores of a baseline ranker. The intervals are then for the measure of the ranker minus
             that of the baseline. Either all updates have them or none.
+        groups : array-like of shape (n_samples,), default=None
+            Id of the group (user, patient) of each row of one list, whose rows may depend on each
+            other; they may come in several updates. Either all updates have them or none, and the
+            method is "asymptotic".
         sample_weight : array-like of the same shape, default=None
             Weights of the rows, for measures that support weights; not supported for one list
-            with a baseline.
+            with a baseline or groups.
         weights : {"frequency"} or None, default=None
             What ``sample_weight`` is; required with it. "frequency": each row stands for that many
             identical rows, a whole number. "sampling" raises an error: the guarantee needs rows or
@@ -718,7 +744,7 @@ class ConfidenceSequence:
             " for one look use metric_interval(..., weights='sampling')",
         )
         refuse_fractions(sample_weight)
-        scores = {"y_score": y_score, "baseline_score": baseline_score}
+        scores = {"y_score": y_score, "baseline_score": baseline_score, "groups": groups}
         columns = {"y_true": y_true, **scores, "qid": qid, "sample_weight": sample_weight}
         refuse_misread(**columns, design=design)
         if design is not None:
@@ -735,22 +761,31 @@ class ConfidenceSequence:
             rng = np.random.default_rng([self.n_looks, 1])
             rows = random_rows(y_true, design, rng)
             y_true = y_true[rows]
-            y_score, baseline_score = (take(score, rows) for score in scores.values())
-        batch = self._read(y_true, y_score, qid, baseline_score, sample_weight)
+            y_score, baseline_score, groups = (take(score, rows) for score in scores.values())
+        batch = self._read(y_true, y_score, qid, baseline_score, groups, sample_weight)
+        stream, so_far = self._stream, self._so_far
         if batch is not None:
-            stream = self._stream or self._new_stream(batch)
-            self._so_far[0].merge(batch.ranker)
-            if batch.baseline is not None:
-                self._so_far[1].merge(batch.baseline)
-            self._has_baseline = batch.baseline is not None
-            self._stream = stream
+            stream = self._new_stream(batch) if stream is None else copy(stream)
+            if isinstance(stream, Asymptotic) and batch.columns is None:
+                # A look that is refused changes nothing.
+                so_far = self._new_accumulator().merge(so_far)
+            so_far.merge(batch.ranker)
             stream.add(batch)
-        self._history.append(self._look())
-        self._counts.append(0.0 if self._stream is None else self._stream.n)
+        self._history.append(self._look(stream, so_far))
+        if batch is not None:
+            self._given = batch.given
+        self._stream, self._so_far = stream, so_far
+        self._counts.append(0.0 if stream is None else stream.n)
         return self._history[-1]
 
     def _read(
-        self, y_true: Any, y_score: Any, qid: Any, baseline_score: Any, sample_weight: Any
+        self,
+        y_true: Any,
+        y_score: Any,
+        qid: Any,
+        baseline_score: Any,
+        groups: Any,
+        sample_weight: Any,
     ) -> Batch | None:
         """Check the rows of an update; None where none counts."""
         parts = []
@@ -762,34 +797,47 @@ class ConfidenceSequence:
             parts.append(part)
         if parts[0].n_items == 0:
             return None
-        has_baseline = len(parts) == 2
-        if self._has_baseline not in (None, has_baseline):
+        columns = {"baseline_score": baseline_score, "groups": groups}
+        given = tuple(name for name, column in columns.items() if column is not None)
+        if self._stream is not None and given != self._given:
+            (name, *_) = sorted({*given} ^ {*self._given})
+            here, before = (name if name in x else f"no {name}" for x in (given, self._given))
             raise ValueError(
-                f"Update {self.n_looks} has {'a' if has_baseline else 'no'} baseline_score, but"
-                f" earlier updates had {'none' if has_baseline else 'one'}: pass baseline_score in"
-                " every update or in none."
+                f"Update {self.n_looks} has {here}, but earlier updates had {before}: pass {name}"
+                " in every update or in none."
             )
-        baseline, columns = parts[1] if has_baseline else None, None
         if parts[0].query_values is not None:
-            columns = [query_values(parts[0], baseline)]
-        elif has_baseline:
-            if sample_weight is not None:
+            if groups is not None:
                 raise ValueError(
-                    "sample_weight is not supported for the difference of two rankers on one"
-                    " list: repeat the rows instead."
+                    "groups is for rows of one list, but qid splits them into queries: leave"
+                    " groups out, and pass them as qid if queries of a group are not independent."
                 )
-            pair = [
-                self.measure.lists(y_true, score, pos_label=self._pos_label)
-                for score in (y_score, baseline_score)
-            ]
-            columns = [pair[0].labels, pair[0].score, pair[1].score]
-        return Batch(parts[0], baseline, columns)
+            values = query_values(parts[0], parts[1] if baseline_score is not None else None)
+            return Batch(parts[0], given, {"values": values})
+        if not given:
+            return Batch(parts[0], given, None)
+        if sample_weight is not None:
+            raise ValueError(
+                "sample_weight is not supported for the difference of two rankers on one list, or"
+                " with groups: repeat the rows instead."
+            )
+        scores = {"score": y_score, "baseline_score": baseline_score}
+        lists = {
+            name: self.measure.lists(y_true, score, pos_label=self._pos_label)
+            for name, score in scores.items()
+            if score is not None
+        }
+        rows = {"labels": lists["score"].labels, **{name: x.score for name, x in lists.items()}}
+        if groups is not None:
+            ids = check_qid(groups, len(rows["labels"]), name="groups")
+            rows["groups"] = ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
+        return Batch(parts[0], given, rows)
 
     def _new_stream(self, batch: Batch) -> Stream:
         """Choose the stream that stores the rows, by the measure and the first rows."""
         measure, method = self.measure, self._method
         options = (measure, self._level, self._best_after)
-        has_baseline = batch.baseline is not None
+        has_baseline = "baseline_score" in batch.given
         if batch.ranker.query_values is not None:
             if self._threshold is not None:
                 raise ValueError(
@@ -808,16 +856,28 @@ class ConfidenceSequence:
                     " method='asymptotic'."
                 )
             return Betting(*options, target, limits)
-        # A measure without an interval is refused.
+        # A measure without an interval is refused, and one without a value that looks share.
         method_of(measure)
-        if has_baseline:
+        jumps = measure.kind == "binary" and not measure.is_mean_over_ties
+        if jumps or measure.depends_on_length or {"draws", "any"} & set(measure.laws):
+            raise ValueError(
+                f"{measure.name} of one list "
+                f"{'may jump where scores tie' if jumps else 'depends on the number of its rows'},"
+                " so that looks have no target in common: pass qid, such as the day, for the mean"
+                " over lists, or a measure of a share of the rows, such as 'precision@top0.05',"
+                " 'lift@0.1' or 'ap'."
+            )
+        low, high = measure.range
+        if batch.columns is not None:
             if method == "betting" or self._threshold is not None:
                 raise ValueError(
-                    "method='betting' does not support differences of a measure of one list, and"
-                    " neither does threshold: pass qid, or method='asymptotic' without threshold."
+                    "method='betting' does not support differences of a measure of one list, nor"
+                    " groups, and neither does threshold: pass qid, or method='asymptotic' without"
+                    " threshold."
                 )
+            if not has_baseline:
+                return Asymptotic(*options, f"{measure.name} of the population", (low, high))
             refuse_unknown(measure)
-            low, high = measure.range
             target = f"difference of {measure.name}"
             return Asymptotic(*options, target, (low - high, high - low))
         if method != "asymptotic":
@@ -839,14 +899,12 @@ class ConfidenceSequence:
                 )
         return Asymptotic(*options, f"{measure.name} of the population", measure.range)
 
-    def _look(self) -> Interval:
-        if self._stream is None:
+    def _look(self, stream: Stream | None, so_far: Accumulator) -> Interval:
+        if stream is None:
             low, high = self.measure.counted_range
             return Interval(float("nan"), low, high, self._level, self._method, self.measure.name)
-        estimate, low, high = self._stream.limits(self._so_far[0])
-        interval = Interval(
-            estimate, low, high, self._level, self._stream.method, self._stream.target
-        )
+        estimate, low, high = stream.limits(so_far)
+        interval = Interval(estimate, low, high, self._level, stream.method, stream.target)
         if not self._intersect or not self._history:
             return interval
         before = self._history[-1]

@@ -494,7 +494,9 @@ def check_lists(
         conditional = bool(partial.unreachable.any() or not measure.has_influence)
         conditional |= not np.ptp(data.labels[partial.known].astype(np.float64))
     of_list: dict[str, Any] = {"sampled": sampled, "partial": partial}
-    of_list["conditional"] = conditional is not False and not sampled
+    # A share of positives is what two classes have.
+    fixed = conditional is not False or (partial is None and measure.kind != "binary")
+    of_list["conditional"] = fixed and not sampled
     evidences = [
         replace(measure.evidence(replace(x, rows=None), dependent), **of_list) for x in lists
     ]
@@ -519,7 +521,9 @@ def influences_of(
         return [sampling_influence(x.measure, x.data) for x in evidences], first.groups
     if first.groups is not None:
         evidences = [evidence.repeat() for evidence in evidences]
-    influences = [influence_of(x.measure, x.data, conditional=True).linear for x in evidences]
+    influences = [
+        influence_of(x.measure, x.data, conditional=x.conditional).linear for x in evidences
+    ]
     return influences, evidences[0].groups
 
 

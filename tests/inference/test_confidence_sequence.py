@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.inference import ConfidenceSequence, compare, metric_interval
@@ -183,7 +183,7 @@ def test_the_level_is_where_normal_bets_have_won_enough(n):
         np.testing.assert_allclose(oracle.normal_mixture(expected, x), 20)
 
 
-@pytest.mark.parametrize("measure", ["auc", "bedroc@20", "precision@top0.1"])
+@pytest.mark.parametrize("measure", ["auc", "bedroc@20", "precision@top0.1", "ap"])
 def test_in_the_limit_it_is_the_interval_for_one_look_at_another_level(measure):
     rng = np.random.default_rng(0)
     sequence = ConfidenceSequence(measure, method="asymptotic", best_after=2)
@@ -192,7 +192,9 @@ def test_in_the_limit_it_is_the_interval_for_one_look_at_another_level(measure):
         y, score = batch(rng)
         found = sequence.update(y, score)
         expected = metric_interval(
-            accumulator.update(y, score), level=level_at_all_times(0.95, 60 * look, 120)
+            accumulator.update(y, score),
+            level=level_at_all_times(0.95, 60 * look, 120),
+            conditional=False,
         )
         assert (found.estimate, found.low, found.high) == (
             expected.estimate,
@@ -202,6 +204,162 @@ def test_in_the_limit_it_is_the_interval_for_one_look_at_another_level(measure):
         assert (found.level, found.method) == (0.95, "asymptotic")
     far = ConfidenceSequence(measure, method="asymptotic", best_after=1e6).update(y, score)
     assert (far.low, far.high) == (0.0, 1.0)
+
+
+def population(measure, share, step=0.5):
+    """Value of a population of normal scores, rounded, from the probabilities of the scores."""
+    edges = np.append(np.arange(-6, 7, step) - step / 2, np.inf)
+    of_class = [np.diff(ndtr(edges - shift)) for shift in (1.2, 0.0)]
+    return oracle.population(measure, edges[:-1], of_class, share)
+
+
+@pytest.mark.parametrize("measure", ["lift@0.1", "ap"])
+def test_the_target_is_the_same_at_all_looks(measure):
+    target, missed = population(measure, 0.3), 0
+    for history in range(20):
+        rng, sequence = np.random.default_rng(history), ConfidenceSequence(measure)
+        misses = []
+        for _ in range(10):
+            # The share of positives of a look is far from that of the population, as is lift.
+            y = (rng.random(400) < 0.3).astype(int)
+            score = np.round(2 * (rng.normal(size=400) + 1.2 * y)) / 2
+            found = sequence.update(y, score)
+            misses.append(target not in found)
+        missed += any(misses)
+        assert found.target == f"{measure} of the population"
+    assert missed <= 3  # of a binomial number of probability .05: P(more) = .016
+
+
+def test_the_variance_of_the_share_of_positives_is_in_all_intervals_of_the_population():
+    rng = np.random.default_rng(0)
+    y = (rng.random(4000) < 0.3).astype(int)
+    score, other = (y * shift + rng.normal(size=4000) for shift in (1.0, 0.5))
+    lift = get_measure("lift@0.1")
+    for columns, influence in (
+        ({}, lift.influence(y, score, conditional=False)),
+        (
+            {"baseline_score": other},
+            lift.influence(y, score, conditional=False)
+            - lift.influence(y, other, conditional=False),
+        ),
+    ):
+        found = ConfidenceSequence("lift@0.1").update(y, score, **columns)
+        z = ndtri((1 + level_at_all_times(0.95, 4000, 20000)) / 2)
+        np.testing.assert_allclose(found.width, 2 * z * influence.std() / np.sqrt(4000), rtol=0.05)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["precision@10", "recall@20", "f1@10", "dcg@10", "success@5", "pos@top", "profit@10"],
+)
+def test_what_depends_on_the_number_of_rows_has_no_target_in_common(measure):
+    y, score = batch(np.random.default_rng(0))
+    for columns in ({}, {"baseline_score": -score}):
+        sequence = ConfidenceSequence(measure)
+        with pytest.raises(ValueError, match=r"no target in common: pass qid.*lift@0\.1"):
+            sequence.update(y, score, **columns)
+        assert sequence.n_looks == 0
+
+
+def test_what_jumps_is_refused():
+    y, score = batch(np.random.default_rng(0))
+    own = make_measure(
+        lambda y, s: float(s[y == 1].mean() > s.mean()),
+        name="own",
+        per_query=False,
+        influence=lambda y, s: s,
+    )
+    for measure in ("accuracy_loss@top0.1", own):
+        with pytest.raises(ValueError, match=r"may jump where scores tie.*lift@0\.1"):
+            ConfidenceSequence(measure).update(y, score, baseline_score=-score)
+
+
+def test_a_look_that_is_refused_changes_nothing():
+    rng = np.random.default_rng(0)
+    sequence, fresh = ConfidenceSequence("tpr@fpr0.01"), ConfidenceSequence("tpr@fpr0.01")
+    with pytest.raises(ValueError, match="pass at least 100 negatives"):
+        sequence.update(*batch(rng))
+    more = batch(rng, n=400)
+    assert sequence.update(*more) == fresh.update(*more)
+    assert sequence.to_frame().equals(fresh.to_frame())
+
+
+# ------------------------------------------------------------------------------------- groups
+
+
+def rows_of_users(rng, user, effects):
+    y = (rng.random(len(user)) < 0.3 + 0.2 * effects[user]).astype(int)
+    return y, y + rng.normal(size=len(user)) + effects[user]
+
+
+@pytest.mark.parametrize("measure", ["auc", "lift@0.2", "spearman"])
+def test_rows_of_a_group_may_come_in_several_updates(measure):
+    rng = np.random.default_rng(0)
+    effects, sequence, parts = rng.uniform(-1, 1, 30), ConfidenceSequence(measure), []
+    for look in range(1, 4):
+        user = rng.integers(0, 30, 80)
+        parts.append((*rows_of_users(rng, user, effects), user))
+        found = sequence.update(*parts[-1][:2], groups=user.astype(str))
+        y, score, groups = (np.concatenate(column) for column in zip(*parts, strict=True))
+        expected = metric_interval(
+            measure,
+            y,
+            score,
+            groups=groups,
+            level=level_at_all_times(0.95, 80 * look, 400),
+            conditional=False,
+        )
+        np.testing.assert_allclose(
+            [found.estimate, found.low, found.high],
+            [expected.estimate, expected.low, expected.high],
+        )
+    assert found.method == "asymptotic"
+    # A user of one row is a row.
+    plain, alone = (ConfidenceSequence("lift@0.2") for _ in range(2))
+    limits = plain.update(y, score), alone.update(y, score, groups=np.arange(len(y)))
+    np.testing.assert_allclose(limits[0].width, limits[1].width, rtol=0.02)
+
+
+def test_differences_of_rows_in_groups_are_those_of_paired_tests():
+    rng = np.random.default_rng(0)
+    effects, sequence, parts = rng.uniform(-1, 1, 30), ConfidenceSequence("auc"), []
+    for look in range(1, 4):
+        user = rng.integers(0, 30, 80)
+        y, score = rows_of_users(rng, user, effects)
+        parts.append((y, score, score + rng.normal(size=80) * effects[user], user))
+        found = sequence.update(y, score, baseline_score=parts[-1][2], groups=user)
+        y, a, b, groups = (np.concatenate(column) for column in zip(*parts, strict=True))
+        level = level_at_all_times(0.95, 80 * look, 400)
+        test = compare("auc", y, {"a": a, "b": b}, groups=groups, level=level)
+        np.testing.assert_allclose(
+            [found.estimate, found.low, found.high], [test.estimate, test.low[0], test.high[0]]
+        )
+
+
+def test_groups_that_say_nothing_are_refused():
+    y, score = batch(np.random.default_rng(0))
+    ids, sequence = np.arange(60) // 6, ConfidenceSequence("auc")
+    with pytest.raises(ValueError, match="nor groups"):
+        ConfidenceSequence("auc", method="betting").update(y, score, groups=ids)
+    with pytest.raises(ValueError, match="neither does threshold"):
+        ConfidenceSequence("precision@top0.1", threshold=1.0).update(y, score, groups=ids)
+    with pytest.raises(ValueError, match="pass them as qid"):
+        sequence.update(y, score, qid=ids, groups=ids)
+    with pytest.raises(ValueError, match="groups has one group only"):
+        sequence.update(y, score, groups=ids * 0)
+    with pytest.raises(ValueError, match="groups has 59 entries for 60 rows"):
+        sequence.update(y, score, groups=ids[1:])
+    with pytest.raises(ValueError, match="repeat the rows"):
+        sequence.update(y, score, groups=ids, sample_weight=ids, weights="frequency")
+    sequence.update(y, score, groups=ids)
+    with pytest.raises(ValueError, match="Update 1 has no groups, but earlier updates had groups"):
+        sequence.update(y, score)
+    with pytest.raises(ValueError, match="groups mixes ids"):
+        sequence.update(y, score, groups=ids.astype(str))
+    assert sequence.n_looks == 1
+
+
+# ------------------------------------------------------------------------------- differences
 
 
 def test_differences_of_one_list_are_those_of_paired_tests():
@@ -407,7 +565,7 @@ def test_a_refused_update_changes_nothing():
     sequence.update(y.ravel(), score.ravel(), qid=qid)
     with pytest.raises(ValueError, match="Query 3 has rows in two updates"):
         sequence.update(y[3], score[3], qid=[3] * 6)
-    with pytest.raises(ValueError, match="Update 1 has a baseline_score, but earlier updates"):
+    with pytest.raises(ValueError, match="Update 1 has baseline_score, but earlier updates"):
         sequence.update(y[0], score[0], qid=[30] * 6, baseline_score=other[0])
     with pytest.raises(ValueError, match="one form"):
         sequence.update(y, score)

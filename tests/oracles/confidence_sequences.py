@@ -136,3 +136,22 @@ def chance_of_error(n, p, alpha, n_best):
                 alive[ones] = chance
     assert abs(erred + sum(alive.values()) - 1) < -expm1(-1e-9)
     return erred
+
+
+def population(measure, scores, of_class, share):
+    """Lift of the top tenth, or average precision, of a population of few scores.
+
+    ``of_class`` has the probabilities of the scores, ascending, of positives and of negatives.
+    """
+
+    def within(u, found, size, positives, everyone):
+        return found * (positives + u * found) / (everyone + u * size)
+
+    top, area, positives, everyone = 0.0, 0.0, 0.0, 0.0
+    for _, p, q in sorted(zip(scores, *of_class, strict=True), reverse=True):
+        found, size = share * p, share * p + (1 - share) * q
+        # Tied items are in random order: a part of them stands above a place among them.
+        area += quad(within, 0, 1, args=(found, size, positives, everyone))[0]
+        top += found * min(max((0.1 - everyone) / size, 0.0), 1.0)
+        positives, everyone = positives + found, everyone + size
+    return top / share / 0.1 if measure == "lift@0.1" else area / share
