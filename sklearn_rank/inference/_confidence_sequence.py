@@ -39,6 +39,7 @@ from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import Evidence, MeasureLike
 from ._evidence import (
+    LEAST_DRAWS,
     WeightMeaning,
     accumulated_list,
     check_joined_groups,
@@ -464,6 +465,11 @@ class Asymptotic(Stream):
             return nan, *self.range
         level = level_at_all_times(self.level, self.n, self.n_best)
         estimate, low, high = self._at(level, names, so_far)
+        if self.measure.kind == "binary" and "values" not in names:
+            data = accumulated_list(so_far)
+            if min(data.positives[0], data.sizes[0] - data.positives[0]) < LEAST_DRAWS:
+                # Of fewer items normal limits far out in the tails are not to be trusted.
+                level = WIDEST
         return (estimate, low, high) if level < WIDEST else (estimate, *self.range)
 
     def _at(self, level: float, names: Any, so_far: Accumulator) -> tuple[float, float, float]:
@@ -534,7 +540,8 @@ class ConfidenceSequence:
         "asymptotic" is valid in the limit of a large first update. It supports means over queries,
         and the measures of one list that have an interval for a single look and a value of the
         population, which the number of rows does not change: ``"lift@0.1"``, not
-        ``"precision@10"``. "auto" is "betting" if it supports the measure and there are no
+        ``"precision@10"``; their limits are the ends of the range as long as one of two classes
+        has fewer than ten rows. "auto" is "betting" if it supports the measure and there are no
         ``groups``, else "asymptotic".
     threshold : float or None, default=None
         Score threshold for a measure such as ``"precision@top0.05"``, fixed without use of these

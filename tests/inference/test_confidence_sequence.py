@@ -261,6 +261,17 @@ def test_what_depends_on_the_number_of_rows_has_no_target_in_common(measure):
         assert sequence.n_looks == 0
 
 
+def test_few_rows_of_a_class_give_no_limits():
+    y, score = np.r_[np.ones(9), np.zeros(50)], np.random.default_rng(0).normal(size=59)
+    for labels, columns in ((y, {}), (1 - y, {}), (y, {"groups": np.arange(59)})):
+        sequence = ConfidenceSequence("lift@0.1", best_after=1)
+        found = sequence.update(labels, score, **columns)
+        assert (found.low, found.high) == (0.0, 10.0)
+        assert found.estimate == get_measure("lift@0.1")(labels, score)
+        more = {name: x[-1:] for name, x in columns.items()}
+        assert sequence.update(labels[:1], score[:1], **more).width < 10
+
+
 def test_what_jumps_is_refused():
     y, score = batch(np.random.default_rng(0))
     own = make_measure(
