@@ -43,7 +43,7 @@ from ._evidence import (
     robust_sums,
 )
 from ._limits import BLOCK, Alternative, independent_rows, mean_of_tail, pvalue_of, safe_limits
-from ._list_intervals import influence_limits
+from ._list_intervals import influence_limits, with_random_share
 from ._results import Comparison, Interval
 
 
@@ -234,24 +234,21 @@ def rank_interval(
     bias -= value * rank_bias(classes, np.array([1.0, 0.0]), phi, counts)
     bias /= best - worst
     low, high = (0.0, 1.0) if normalize == "minmax" else limit_range(phi, n, k)
-    if not conditional and normalize == "mean":
-        # The fraction of positives is random, and so are the worst and the best value.
-        center = low + (high - low) * (value - bias)
-        low, high = (float(x) for x in phi(np.array([0.5 / n, 1.0 - 0.5 / n])))
-        shares = influence.scaled(low, high - low)
-        value, bias = (center - low) / (high - low), 0.0
-    limits = influence_limits(
-        shares, value - bias, level, conditional=conditional, groups=evidence.groups
-    )
+    limits = influence_limits(shares, value - bias, level, groups=evidence.groups)
     joint = joint_influence([influence], conditional=conditional, groups=evidence.groups)
     estimate, length = influence.estimate, high - low
     if normalize == "minmax":
         estimate = min(max(estimate, 0.0), 1.0)
+    # The interval contains the estimate even if the bias is more than half the width.
+    ends = min(low + length * limits[0], estimate), max(low + length * limits[1], estimate)
+    if not conditional:
+        ends = with_random_share(ends, influence, level, joint, evidence.groups)
+        # The worst and the best value too are those of another share.
+        of_phi = (0.0, 1.0) if normalize == "minmax" else phi(np.array([0.5, n - 0.5]) / n)
+        ends = max(ends[0], float(of_phi[0])), min(ends[1], float(of_phi[1]))
     return Interval(
         estimate,
-        # The interval contains the estimate even if the bias is more than half the width.
-        min(low + length * limits[0], estimate),
-        max(low + length * limits[1], estimate),
+        *ends,
         level,
         "influence",
         _target(evidence, n, k),

@@ -24,7 +24,7 @@ from ..metrics._shared import (
     RateCurve,
     share_at,
 )
-from ._evidence import GroupPart, Spread, joint_influence, label_sums
+from ._evidence import GroupPart, JointEstimate, Spread, joint_influence
 from ._limits import (
     BLOCK,
     Limits,
@@ -47,19 +47,17 @@ def influence_limits(
     estimate: float,
     level: float,
     *,
-    conditional: bool,
     groups: Groups | None = None,
 ) -> Limits:
-    """Limits for the effective number of Bernoulli draws of the influence."""
+    """Limits at these labels for the effective number of Bernoulli draws of the influence."""
     estimate = min(max(estimate, 0.0), 1.0)
     degrees = inf
     if groups is None:
         shift, variance = influence.regularized()
-        variance += 0.0 if conditional else influence.label_variance()
     else:
         # Half a row is added at either end: what this adds to the variance of independent rows
         # counts as many times as groups vary more than they.
-        positive, weight = influence.positive, influence.sampling_weight
+        weight = influence.sampling_weight
         shift, variance, independent, parts = 0.0, 0.0, 0.0, []
         for in_class, ends in zip(influence.classes, influence.class_ends(), strict=True):
             values = influence.values[np.newaxis, in_class]
@@ -85,14 +83,32 @@ def influence_limits(
         if independent > 0.0:
             effect = max(between / independent, 1.0)
         variance = between + effect * (variance - independent)
-        if not conditional:
-            total += influence.label_slope * label_sums(positive, weight, groups)
-            variance += float(total @ total) - between
         degrees = Spread.of_groups(parts).of(np.ones(1))
     variance += influence.slope_variance
     shrunken = min(max(estimate + shift, 0.0), 1.0)
     n_effective = shrunken * (1.0 - shrunken) / variance
     return safe_limits(estimate, n_effective, level, degrees)
+
+
+def with_random_share(
+    limits: Limits,
+    influence: ClassInfluence,
+    level: float,
+    joint: JointEstimate,
+    groups: Groups | None,
+) -> Limits:
+    """Add to limits at this share of positives what other shares do, on the scale of logarithms.
+
+    What a joint estimate with random labels has in addition to that with fixed ones. The distances
+    are added in squares: given the labels the errors are not correlated (Zou & Donner 2008).
+    """
+    fixed, value = joint_influence([influence], groups=groups), influence.estimate
+    added = max(float((joint.regularized - fixed.regularized)[0, 0]), 0.0)
+    degrees = joint.spread.of(np.ones(1)) if groups else inf
+    half = two_sided_quantile(level, degrees) * sqrt(added)
+    relative = half / value if value > half else 0.0
+    down, up = (half * exprel([-relative, relative])).tolist()
+    return value - hypot(value - limits[0], down), value + hypot(limits[1] - value, up)
 
 
 def list_interval(
@@ -109,15 +125,7 @@ def list_interval(
     if isfinite(influence.length):
         origin, length = influence.range[0], influence.length
         share = influence.scaled(origin, length)
-        # Whether the range is another one at other shares of positives, as that of the lift.
-        moves = not conditional and influence.range != measure.range
-        limits = influence_limits(
-            share,
-            share.estimate - share.bias,
-            level,
-            conditional=conditional or moves,
-            groups=groups,
-        )
+        limits = influence_limits(share, share.estimate - share.bias, level, groups=groups)
         # The bias is subtracted from the limits only, and the interval contains the estimate.
         low = origin + length * min(limits[0], share.estimate)
         high = origin + length * max(limits[1], share.estimate)
@@ -125,16 +133,9 @@ def list_interval(
             low, high = low**influence.exponent, high**influence.exponent
             # The slope at 0 is infinite.
             error, influence = error if influence.estimate else nan, influence.linear
-        if moves:
-            # By how much they move the measure, on the scale of logarithms, is added in squares.
-            fixed, value = joint_influence([influence], groups=groups), influence.estimate
-            added = max(float((joint.covariance - fixed.covariance)[0, 0]), 0.0)
-            degrees = joint.spread.of(np.ones(1)) if groups else inf
-            half = two_sided_quantile(level, degrees) * sqrt(added)
-            relative = half / value if value > 0.0 else 0.0
-            down, up = (half * exprel([-relative, relative])).tolist()
-            low = max(value - hypot(value - low, down), measure.range[0])
-            high = min(value + hypot(high - value, up), measure.range[1])
+        if not conditional:
+            low, high = with_random_share((low, high), influence, level, joint, groups)
+            low, high = max(low, measure.range[0]), min(high, measure.range[1])
     else:
         if not error > 0.0:
             raise ValueError(

@@ -129,11 +129,6 @@ class ClassInfluence:
             squares / (size - 1) / size if size > 1 else nan for squares, size in of_classes
         )
 
-    def label_variance(self) -> float:
-        """Variance that a random number of positives adds."""
-        share = self.n_pos / self.n
-        return self.label_slope**2 * share * (1.0 - share) / self.n
-
     def regularized(self) -> tuple[float, float]:
         """Shift and variance if half an item at either end is added to both classes."""
         shift, variance, all_ends = 0.0, 0.0, self.class_ends()

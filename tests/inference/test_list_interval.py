@@ -125,3 +125,30 @@ def test_rates_with_groups_use_the_influence_and_ties_keep_the_estimate_inside()
     assert found.low < found.estimate < found.high
     grouped = metric_interval("fpr@tpr0.5", y, score, groups=np.arange(40) // 2)
     assert grouped.method == "influence"
+
+
+OF_SHARES = "lift@0.1 enrichment@0.05 rie@20 recall@50 f1@50 accuracy_loss@top0.1"
+
+
+@pytest.mark.parametrize("name", OF_SHARES.split())
+def test_of_the_population_a_pure_top_has_room_on_both_sides(name):
+    # All of the first are positives, so that the value is the largest at this share of positives.
+    y, score = np.arange(1000) < 300, -np.arange(1000.0)
+    at_share, found = (metric_interval(name, y, score, conditional=c) for c in (True, False))
+    low, high = get_measure(name).range
+    assert found.low < at_share.low
+    assert found.low < found.estimate < found.high or found.estimate in (low, high)
+    assert low <= found.low
+    assert found.high <= high
+    if name == "lift@0.1":  # One over the share, whose limits are Wilson's
+        of_share = metric_interval("precision@1000", y, score)
+        assert found.high == pytest.approx(1 / of_share.low, rel=5e-3)
+
+
+def test_lift_is_covered_where_the_top_is_pure():
+    rng, below, above = np.random.default_rng(0), 0, 0
+    for _ in range(200):
+        y = rng.random(300) < 0.25
+        found = metric_interval("lift@0.1", y, rng.normal(size=300) + 6 * y, conditional=False)
+        below, above = below + (found.high < 4), above + (found.low > 4)
+    assert max(below, above) <= 12  # 5 are expected in either tail

@@ -7,6 +7,7 @@ import pytest
 
 from sklearn_rank._order import counted_blocks
 from sklearn_rank.inference import metric_interval
+from sklearn_rank.inference._evidence import joint_influence
 from sklearn_rank.inference._list_intervals import list_interval
 from sklearn_rank.metrics import get_measure, r_precision_score, recall_at_k_score
 from sklearn_rank.metrics._influence import counts_at
@@ -66,7 +67,7 @@ def test_accuracy_at_the_top():
     for _ in range(300):
         positive = rng.random(500) < 0.3
         one = influence(measure, positive, rng.normal(size=500) + positive)
-        found.append((one.estimate, one.variance() + one.label_variance()))
+        found.append((one.estimate, joint_influence([one], conditional=False).covariance[0, 0]))
     estimates, variances = np.array(found).T
     assert variances.mean() == pytest.approx(estimates.var(), rel=0.25)
     # Most items at one score: the quantile stays there.
@@ -115,7 +116,9 @@ def test_precision_at_the_top_with_random_labels():
     eta = count / total
     pi = found.estimate
     expected = (pi * (1 - pi) + (1 - tau) * (pi - eta) ** 2) / 300
-    assert found.variance() + found.label_variance() == pytest.approx(expected, rel=0.02)
+    assert joint_influence([found], conditional=False).covariance[0, 0] == pytest.approx(
+        expected, rel=0.02
+    )
 
 
 def test_the_bias_of_few_negatives_is_taken_off_the_limits():
