@@ -17,7 +17,7 @@ from ._output import CommandError, as_csv, as_json, write
 from ._rankings import Rankings, given, read_rankings, reason
 
 # Fields of a comparison that are not of its contrasts.
-OF_RANKERS = ("names", "values", "standard_errors")
+OF_RANKERS = ("names", "values", "standard_errors", "value_limits")
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
@@ -17,7 +18,13 @@ from .._validation import check_choice, check_generator, check_level
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Measure, get_measure
 from ..metrics._shared import Evidence, MeasureLike
-from ._contrasts import comparison_of_limits, interval_comparison, resampled_comparison
+from ._contrasts import (
+    added_in_squares,
+    comparison_of_limits,
+    interval_comparison,
+    limits_of_single,
+    resampled_comparison,
+)
 from ._evidence import (
     JointEstimate,
     WeightMeaning,
@@ -37,10 +44,10 @@ from ._evidence import (
 )
 from ._judged_queries import BOUNDED, JudgedQueries, limits_of_bounds
 from ._label_design import Design
-from ._limits import BLOCK, Limits, holm_adjust
+from ._limits import BLOCK, Limits, LimitsAt, holm_adjust
 from ._methods import methods_of
 from ._queries import compare_samples, joint_means, query_values_of
-from ._results import Comparison, Question
+from ._results import Comparison, Question, level_of_both
 
 # Draws of the largest of several statistics, and products that they may take in all.
 FEWEST, MOST, FLOPS = 10_000, 100_000, 2 * 10**9
@@ -91,9 +98,18 @@ def largest_of_contrasts(
 
 
 def joint_comparison(
-    joint: JointEstimate, question: Question, rng: np.random.Generator, target: str
+    joint: JointEstimate,
+    question: Question,
+    rng: np.random.Generator,
+    target: str,
+    *,
+    separate: bool = False,
 ) -> Comparison:
-    """Test all contrasts simultaneously by the distribution of the largest statistic."""
+    """Test all contrasts simultaneously by the distribution of the largest statistic.
+
+    The statistics are differences over their standard errors, or of separate samples the normal
+    quantiles at which limits that are added in squares reach the hypothesis.
+    """
     measure, matrix = question.measure, question.matrix
     alternative, margin = question.alternative, question.margin or 0.0
     differences = matrix @ joint.estimates
@@ -104,49 +120,114 @@ def joint_comparison(
             " variance cannot be estimated: pass range= to make_measure."
         )
     sign = 1.0 if measure.greater_is_better else -1.0
+    pairs = [_of_pair(joint, row) for row in matrix] if separate else []
+
+    def statistics_at(hypothesis: float) -> FloatArray:
+        if separate:
+            return np.array([_quantile_at(*pair, hypothesis) for pair in pairs])
+        return np.asarray((differences - hypothesis) / errors)
+
+    if separate:
+        degrees = np.full(len(matrix), np.inf)
     if alternative == "equivalent":
-        statistics = (margin - np.abs(differences)) / errors
+        statistics = np.minimum(statistics_at(-margin), -statistics_at(margin))
     elif alternative == "non-inferior":
-        statistics = (sign * differences + margin) / errors
+        statistics = sign * statistics_at(-sign * margin)
     else:
-        statistics = differences / errors
+        statistics = statistics_at(0.0)
     extreme = {"two-sided": np.abs(statistics), "less": -statistics}.get(alternative, statistics)
     tails = 2.0 if alternative == "two-sided" else 1.0
     m = len(matrix)
     pvalues = np.minimum(tails * m * stdtr(degrees, -extreme), 1.0)
-    critical = stdtrit(degrees, 1.0 - (1.0 - question.level) / tails / m)
+    tail = (1.0 - question.level) / tails / m
     if m > 1:
         direction = {"less": -1.0, "non-inferior": sign}.get(alternative, 1.0)
         one_sided = alternative in ("greater", "less", "non-inferior")
-        known = bool((_variances(matrix, joint.covariance) > 0.0).all())
-        covariance = joint.covariance if known else joint.regularized
-        largest = largest_of_contrasts(covariance, direction * matrix, rng, signed=one_sided)
+        largest = _largest(joint, direction * matrix, rng, signed=one_sided)
         # Each statistic as a normal one, at the probability that Student's distribution gives it.
         normal = -ndtri(stdtr(degrees, -extreme))
         beyond = len(largest) - np.searchsorted(largest, normal * (1.0 - 1e-12), "left")
         pvalues = np.minimum(pvalues, (1.0 + beyond) / (1.0 + len(largest)))
         quantile = float(np.quantile(largest, question.level, method="higher"))
-        critical = np.minimum(critical, -stdtrit(degrees, ndtr(-quantile)))
-    half = critical * errors
+        tail = max(tail, float(ndtr(-quantile)))
+    if separate:
+        low, high = np.array([find(1.0 - 2.0 * tail) for _, find in pairs]).T
+    else:
+        half = -stdtrit(degrees, tail) * errors
+        low, high = differences - half, differences + half
     half_range = joint.length * np.abs(matrix).sum(axis=1) / 2.0
     hypothesis = f"equal {measure.name}"
     if question.margin is not None:
         relation = "worse" if alternative == "non-inferior" else "different"
         hypothesis = f"{measure.name} {relation} by {margin:g} or more"
     return question.answer(
-        "max-t",
+        "square-and-add" if separate else "max-t",
         target,
         hypothesis,
         values=joint.estimates,
         standard_errors=joint.errors,
+        value_limits=_together(joint, level_of_both(question.level, alternative)),
         differences=differences,
         # Where scores are tied, a value may lie outside of the range without ties.
-        low=np.minimum(np.maximum(differences - half, -half_range), differences),
-        high=np.maximum(np.minimum(differences + half, half_range), differences),
+        low=np.minimum(np.maximum(low, -half_range), differences),
+        high=np.maximum(np.minimum(high, half_range), differences),
         statistics=statistics,
         pvalues=pvalues,
         difference_errors=errors,
     )
+
+
+def _largest(
+    joint: JointEstimate, matrix: FloatArray, rng: np.random.Generator, *, signed: bool = False
+) -> FloatArray:
+    known = bool((_variances(matrix, joint.covariance) > 0.0).all())
+    covariance = joint.covariance if known else joint.regularized
+    return largest_of_contrasts(covariance, matrix, rng, signed=signed)
+
+
+def _together(joint: JointEstimate, level: float) -> list[Limits]:
+    """Limits of the values that hold together, so that they hold for the best one too."""
+    n = len(joint.limits)
+    if not n:
+        return []
+    tail = (1.0 - level ** (1.0 / n)) / 2.0  # Sidak (1967)
+    if n > 2:
+        # Limits must not depend on random numbers that the contrasts have used.
+        largest = _largest(joint, np.eye(n), np.random.default_rng(0))
+        tail = max(tail, float(ndtr(-np.quantile(largest, level, method="higher"))))
+    return [find(1.0 - 2.0 * tail) for find in joint.limits]
+
+
+def _of_pair(joint: JointEstimate, row: FloatArray) -> tuple[float, LimitsAt]:
+    """Difference of two statistics, and its limits from those of each."""
+    pair = [int(row.argmax()), int(row.argmin())]
+    covariance, values = joint.covariance[np.ix_(pair, pair)], joint.estimates[pair]
+    scale = float(np.sqrt(covariance[0, 0] * covariance[1, 1]))
+    r = float(covariance[0, 1]) / scale if scale > 0.0 else 0.0
+    return float(row @ joint.estimates), added_in_squares(
+        joint.limits[pair[0]], joint.limits[pair[1]], values.tolist(), r
+    )
+
+
+# Beyond these normal quantiles a level is 0 or 1 up to rounding.
+LEAST_QUANTILE, LARGEST_QUANTILE = 1e-3, 7.0
+
+
+def _quantile_at(difference: float, limits: LimitsAt, hypothesis: float) -> float:
+    """Find the normal quantile at which the limits of a difference reach a hypothesis."""
+    side = 0 if difference > hypothesis else 1
+
+    def distance(quantile: float) -> float:
+        return abs(difference - hypothesis) - abs(
+            difference - limits(1.0 - 2.0 * float(ndtr(-quantile)))[side]
+        )
+
+    if distance(LEAST_QUANTILE) <= 0.0:
+        return 0.0
+    found = LARGEST_QUANTILE
+    if distance(found) < 0.0:
+        found = float(brentq(distance, LEAST_QUANTILE, LARGEST_QUANTILE, xtol=1e-9))
+    return found if side == 0 else -found
 
 
 def _variances(matrix: FloatArray, covariance: FloatArray) -> FloatArray:
@@ -237,8 +318,9 @@ def compare(
     """Compare two or more rankers on the same test set by tests and simultaneous intervals.
 
     The variance of a difference ``a - b`` is estimated from the influence values of the items or,
-    with ``qid``, from its values on the queries. The statistic has Student's distribution. The
-    max-t method makes the intervals of all contrasts simultaneous and adjusts the p-values.
+    with ``qid``, from its values on the queries. The statistic has Student's distribution. On
+    separate data the limits of each value by itself are added in squares. The max-t method makes
+    the intervals of all contrasts simultaneous and adjusts the p-values.
 
     Parameters
     ----------
@@ -300,12 +382,12 @@ def compare(
         for "equivalent" it is the probability for the limits on one side. The tests are at level
         ``1 - level``.
     method : {"auto", "randomization", "t", "wilcoxon", "swap", "bootstrap"}, default="auto"
-        "auto" is max-t. For queries, "randomization" exchanges the two rankers on random queries,
-        "t" is Student's paired t-test, and "wilcoxon" is the signed-rank test with zeros included
-        in the ranking (Pratt). For one list, "swap" exchanges the ranks of random items, for small
-        samples near the end of the range, where "auto" rejects too seldom, and "bootstrap" takes
-        the covariance of resampled lists, also for smooth measures of your own without an
-        influence function.
+        "auto" is max-t; for separate data "square-and-add". For queries, "randomization" exchanges
+        the two rankers on random queries, "t" is Student's paired t-test, and "wilcoxon" is the
+        signed-rank test with zeros included in the ranking (Pratt). For one list, "swap" exchanges
+        the ranks of random items, for small samples near the end of the range, where "auto"
+        rejects too seldom, and "bootstrap" takes the covariance of resampled lists, also for
+        smooth measures of your own without an influence function.
         All except "auto" adjust p-values by Holm's method and limits by Bonferroni's.
     random_state : None, int, Generator or RandomState, default=None
         Random number generator or seed of the exchanges and of the max-t draws, which change
@@ -337,8 +419,19 @@ def compare(
     The largest statistic has the distribution of the maximum of correlated normal variables, from
     up to 100,000 draws, with Student's quantiles. Limits are never wider than Bonferroni's. The
     degrees of freedom of a contrast are at most those of Satterthwaite's rule, with ``n_pos - 1``
-    and ``n_neg - 1``, of n queries ``n - 1``, on separate data of Welch's rule. The labels of one
-    list are treated as fixed, with ``weights="sampling"`` or ``design`` as random.
+    and ``n_neg - 1``, of n queries ``n - 1``. The labels of one list are treated as fixed, with
+    ``weights="sampling"`` or ``design`` as random. All is asymptotic.
+
+    On separate data, values a and b with the limits ``(l, u)`` of :func:`metric_interval` have the
+    difference ``a - b`` with the lower limit ``a - b - sqrt((a - l_a)^2 + (u_b - b)^2)``, the
+    upper one likewise [7]_; samples that share groups have the term ``- 2 r (a - l_a) (u_b - b)``
+    too, r their correlation. The statistic is the normal quantile at which the limits reach the
+    hypothesis, so that tests and limits agree, and the max-t adjustment is the same.
+
+    A value with its standard error says what it says for one ranker that was chosen beforehand:
+    the best of many is too good by chance. The limits ``value_limits`` hold together with
+    probability ``level``, for the best ranker too. They are those of each value by itself, at the
+    level that the largest of correlated normal variables needs, or Sidak's for two rankers.
 
     The variance V of a difference is the sum S of the squares of what the units (the items of a
     class, queries or groups) contribute to it. Where few units carry it, a sample that lacks some
@@ -368,12 +461,12 @@ def compare(
     "randomization" is exact for exchangeable systems and any number of queries, with the p-value
     ``(1 + exceedances) / (1 + exchanges)``, two-sided twice the smaller one-sided one; its
     interval contains all shifts that the same exchanges do not reject [6]_. As a test of the mean
-    difference alone it is asymptotically valid, as "t" is. The other methods use the t-interval,
-    with which "wilcoxon" may disagree. Differences of -1, 0 and 1 use the score interval of Tango
-    [7]_ unless ``method="t"``. "swap" is exact for rankers with exchangeable ranks, and
-    asymptotically valid for others, as each difference is divided by its standard error [8]_; it
-    gives no interval. All three exchange whole ``groups``. ``weights="sampling"`` is for "auto"
-    and "t".
+    difference alone it is asymptotically valid, as "t" is. "swap" is exact for rankers with
+    exchangeable ranks, and asymptotically valid for others, as each difference is divided by its
+    standard error [8]_. All three exchange whole ``groups``. An interval beside a test is that of
+    the test: "wilcoxon" and "swap" give none, nor does "randomization" for differences of -1, 0
+    and 1, whose shifts are no differences of such values, or that are all equal.
+    ``weights="sampling"`` is for "auto" and "t".
 
     For K rankers the cost is O(n K log n) time and O(n K) memory, plus the draws. Rows may be dask
     collections, without groups, with ``qid`` or on separate data: the values of the queries, each
@@ -394,8 +487,8 @@ def compare(
        cluster heterogeneity*, Review of Economics and Statistics 99.
     .. [6] Hartigan (1969), *Using subsample values as typical values*, Journal of the American
        Statistical Association 64.
-    .. [7] Tango (1998), *Equivalence test and confidence interval for the difference in
-       proportions for the paired-sample design*, Statistics in Medicine 17.
+    .. [7] Zou & Donner (2008), *Construction of confidence limits about effect measures: a general
+       approach*, Statistics in Medicine 27.
     .. [8] Bandos, Rockette & Gur (2005), *A permutation test sensitive to differences in areas for
        comparing ROC curves from a paired design*, Statistics in Medicine 24.
 
@@ -413,11 +506,12 @@ def compare(
     >>> print(compare("auc", y, scores, baseline="c", random_state=0))
     auc on 400 items, 80 positive
     hypothesis: equal auc; two-sided; max-t; level 95 %; adjusted for 2 contrasts
+    standard errors are of each ranker alone, not adjusted for choosing the best
     <BLANKLINE>
-    ranker   value  standard error
-    a       0.8538          0.0230
-    b       0.8610          0.0214
-    c       0.6385          0.0337
+    ranker   value  standard error  95 % interval, all together
+    a       0.8538          0.0230             [0.7832, 0.9007]
+    b       0.8610          0.0214             [0.7946, 0.9048]
+    c       0.6385          0.0337             [0.5517, 0.7153]
     <BLANKLINE>
     contrast  difference       95 % interval         p  conclusion
     a - c        +0.2153  [+0.1449, +0.2856]   2.8e-09  a better
@@ -458,7 +552,7 @@ def compare(
     options = {"weights": weights, "pos_label": pos_label}
     if not paired:
         joint, target = _separate_rows(measure, scores, {"y_true": y_true} | columns, options)
-        return joint_comparison(joint, question, rng, target)
+        return joint_comparison(joint, question, rng, target, separate=True)
     named = {f"scores[{name!r}]": score for name, score in scores.items()}
     y_true, rows = read_rows(measure, y_true, named, design=design, **columns, **options)
     of_queries = "qid" in rows
@@ -511,6 +605,7 @@ def _compare_on_list(
     if "influence" in laws:
         influences, groups = influences_of(evidences)
         joint = joint_influence(influences, conditional=not evidences[0].sampled, groups=groups)
+        joint = replace(joint, limits=[*map(limits_of_single, evidences)])
         target = list_target(measure, influences[:1], [groups])
         return joint_comparison(joint, question, rng, target)
     if evidences[0].sampled:
@@ -560,19 +655,22 @@ def _separate_rows(
         read.append(read_rows(measure, labels, named, name=name, **part, **options))
     if not any("qid" in rows for _, rows in read):
         _refuse_weights(columns["sample_weight"], "separate samples of one list each")
-        lists = []
+        lists, limits = [], []
         for (labels, rows), (ranker, score) in zip(read, scores.items(), strict=True):
             name = f"y_true[{ranker!r}]"
             evidences = check_lists(measure, labels, [score], name=name, **rows)
             (influence,), of_rows = influences_of(evidences, name)
             lists.append((influence, of_rows))
-        return joint_samples(lists), list_target(measure, *map(list, zip(*lists, strict=True)))
+            limits.append(limits_of_single(evidences[0]))
+        joint = replace(joint_samples(lists), limits=limits)
+        return joint, list_target(measure, *map(list, zip(*lists, strict=True)))
     samples = [
         query_values_of(measure, labels, {"": score}, **rows)[""]
         for (labels, rows), score in zip(read, scores.values(), strict=True)
     ]
     means = [mean_influences(x.values[np.newaxis], x.range, x.weight)[0] for x in samples]
     joint = joint_samples([(mean, x.groups) for mean, x in zip(means, samples, strict=True)])
+    joint = replace(joint, limits=[x.limits for x in samples])
     return joint, f"mean {measure.name} over " + " and over ".join(x.size_text for x in samples)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import hypot
+from math import sqrt
 
 import numpy as np
 
@@ -154,8 +154,41 @@ def _pvalue(limits: LimitsAt, question: Question) -> float:
 
 def _single(evidence: Evidence, level: float) -> Interval:
     grouped, partial = evidence.groups is not None, evidence.partial is not None
-    method = method_of(evidence.measure, grouped=grouped, partial=partial)
+    measure, sampled = evidence.measure, evidence.sampled
+    method = method_of(measure, grouped=grouped, partial=partial, sampled=sampled)
     return interval_of(evidence, level, method)
+
+
+def limits_of_single(evidence: Evidence) -> LimitsAt:
+    """Limits of one ranker by itself."""
+
+    def limits(level: float) -> Limits:
+        found = _single(evidence, level)
+        return found.low, found.high
+
+    return limits
+
+
+def added_in_squares(
+    first: LimitsAt, second: LimitsAt, values: Sequence[float], r: float
+) -> LimitsAt:
+    """Limits of a difference from those of two values of the correlation r.
+
+    Zou & Donner (2008): distances of limits from values are added as standard deviations are.
+    """
+
+    def limits(level: float) -> Limits:
+        of_two = [find(level) for find in (first, second)]
+        below, above = (
+            [abs(both[side] - value) for both, value in zip(of_two, values, strict=True)]
+            for side in (0, 1)
+        )
+        difference = values[0] - values[1]
+        pairs = (below[0], above[1]), (above[0], below[1])
+        down, up = (sqrt(max(a * a + b * b - 2.0 * r * a * b, 0.0)) for a, b in pairs)
+        return difference - down, difference + up
+
+    return limits
 
 
 def _joined(first: Evidence, second: Evidence) -> LimitsAt:
@@ -179,21 +212,19 @@ def _square_and_add(first: Evidence, second: Evidence) -> LimitsAt:
     for sign, draws in ((1.0, first.draws), (-1.0, second.draws)):
         weights += sign * draws.unit * draws.groups.sums(draws.weights)
         values[draws.groups.codes] = draws.values
-    sides = []
-    for sign in (1.0, -1.0):
+
+    def of_side(sign: float) -> tuple[float, LimitsAt]:
         rows = np.flatnonzero(sign * weights > 0.0)
-        if total := float(np.abs(weights[rows]).sum()):
-            share = np.abs(weights[rows]) / total
-            draws = Draws(share, values[rows], first.units, total, "")
-            sides.append((sign * total, draws))
+        total = float(np.abs(weights[rows]).sum())
+        if not total:
+            return 0.0, lambda _: (0.0, 0.0)
+        draws = Draws(np.abs(weights[rows]) / total, values[rows], first.units, total, "")
 
-    def limits(level: float) -> Limits:
-        center = below = above = 0.0
-        for total, draws in sides:
-            ends = sorted(total * x for x in limits_of_draws(draws, False, level, "wilson"))
-            value = total * draws.mean
-            center += value
-            below, above = hypot(below, value - ends[0]), hypot(above, ends[1] - value)
-        return center - below, center + above
+        def limits(level: float) -> Limits:
+            low, high = limits_of_draws(draws, False, level, "wilson")
+            return total * low, total * high
 
-    return limits
+        return total * draws.mean, limits
+
+    (gains, of_gains), (losses, of_losses) = map(of_side, (1.0, -1.0))
+    return added_in_squares(of_gains, of_losses, [gains, losses], 0.0)

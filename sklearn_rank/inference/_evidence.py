@@ -40,6 +40,7 @@ from ..metrics._shared import (
 )
 from ._differences import Units, variance_of
 from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
+from ._limits import LimitsAt
 
 
 def list_of_chunks(
@@ -620,6 +621,7 @@ class JointEstimate:
     spread: Spread  # Degrees of freedom of the covariance
     kinds: tuple[Units, ...] = ()  # Units of each class of each sample
     groups: FloatArray | None = None  # (n_rankers, n_groups): Their sums; None if independent
+    limits: Sequence[LimitsAt] = ()  # Of each statistic by itself; none if not known
 
     def with_units(self, values: FloatArray) -> JointEstimate:
         """Add what other independent units do to the statistics; shape (n_rankers, n_units)."""

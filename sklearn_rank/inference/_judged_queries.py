@@ -143,7 +143,7 @@ class JudgedQueries:
         """Whether there are rows without labels of which no sample was to be labelled."""
         return bool(self.partial.unreachable.any())
 
-    def interval(self, level: float, conditional: bool) -> Interval:
+    def interval(self, level: float, method: str, conditional: bool) -> Interval:
         target = self.target(conditional)
         if self.is_bounded:
             sides = self.bounds([1.0])
@@ -153,7 +153,7 @@ class JudgedQueries:
                 return Interval(estimate, low, high, 1.0, "bounds", target)
             return Interval(estimate, *limits_of_bounds(sides, level), level, BOUNDED, target)
         (sample,) = self.values().values()
-        interval = sample_interval(sample, level)
+        interval = sample_interval(sample, level, method)
         estimate = float(np.clip(interval.estimate, *sample.range))
         return replace(interval, estimate=estimate, target=target)
 
@@ -191,7 +191,13 @@ class JudgedQueries:
         common = (self.measure.name, self.measure.counted_range, groups)
         ids = np.asarray(self.first.ids)[has_value]
         return {
-            ranker: QueryValues(of_ranker.values[has_value], ids, *common, noise=of_labels)
+            ranker: QueryValues(
+                of_ranker.values[has_value],
+                ids,
+                *common,
+                noise=of_labels,
+                shown=float(of_ranker.shown @ of_ranker.shown) / has_value.sum() ** 2,
+            )
             for ranker, of_ranker, of_labels in zip(self.lists, corrected, noise, strict=True)
         }
 
@@ -295,7 +301,7 @@ class JudgedQueries:
 
 
 # Limits of a population of queries, of which the bounds of each are known.
-BOUNDED = "t of bounds"
+BOUNDED = "wilson of bounds"
 
 
 def limits_of_bounds(sides: Sequence[QueryValues], level: float) -> Limits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, erfc, floor, inf, isinf, log, pi, sqrt
+from math import ceil, erfc, expm1, floor, inf, isinf, log, log1p, pi, sqrt
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,8 +21,10 @@ from scipy.special import (
     stdtrit,
 )
 
+from .._printed import ROUNDING
 from .._typing import FloatArray
-from ..bounds._shared import NEGLIGIBLE, wilson_score_limits
+from ..bounds._shared import NEGLIGIBLE, TINY, wilson_score_limits
+from ..metrics._shared import PSEUDO_WEIGHT
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 
@@ -71,12 +73,47 @@ def share_limits(
     estimate: Any, n_effective: Any, level: float, degrees: Any = inf
 ) -> tuple[FloatArray, FloatArray]:
     """Return the same of many shares at once."""
-    # Wilson's limits depend on n / z**2 alone: Student's quantile is fewer draws.
+    # Wilson's limits depend on n / z**2 alone: Student's quantile is fewer draws. Quantiles near 0
+    # are rounding.
+    level = max(level, 1e-6)
     z = two_sided_quantile(level)
     n_effective = n_effective * (z / stdtrit(degrees, (1.0 + level) / 2.0)) ** 2
     wilson = wilson_score_limits(estimate, z, n_effective)
     exact = midp_limits(estimate, n_effective, level)
     return np.minimum(wilson[0], exact[0]), np.maximum(wilson[1], exact[1])
+
+
+def excess_of(parts: FloatArray, n: float) -> float:
+    """By how much the kurtosis of what n units contribute to a mean exceeds 2.
+
+    Of normal values it is 3, but less in small samples. If nothing varies all is unknown.
+    """
+    # Deviations of groups may sum to rounding.
+    squares = np.where(np.abs(parts) > ROUNDING * np.abs(parts).max(initial=1.0), parts, 0.0) ** 2
+    total = float(squares.sum())
+    return max(n * float(squares @ squares) / total**2 - 2.0, 0.0) if total > 0.0 else inf
+
+
+def limits_of_mean(
+    mean: float, variance: float, weight: float, n: float, level: float, degrees: float
+) -> Limits:
+    """Return limits for a mean of n values from [0, 1], the variance of the mean being estimated.
+
+    These are those of so many draws of 0 and 1 whose mean varies as much. Half a value is added
+    at either end, with a weight, at most 1, by which the variance is uncertain. Values of 0 and 1
+    are n draws.
+    """
+    mean, n, weight = min(max(mean, 0.0), 1.0), max(n, 1.0 + NEGLIGIBLE), min(weight, 1.0)
+    added = PSEUDO_WEIGHT * weight
+    total = n + 2.0 * added
+    shrunken = (n * mean + added) / total
+    ends = n * (mean - shrunken) ** 2 + added * (shrunken**2 + (1.0 - shrunken) ** 2)
+    variance = (n * (n - 1.0) * variance + ends) / (total * (total - 1.0))
+    n_effective = shrunken * (1.0 - shrunken) / max(variance, TINY) + 1.0 - 2.0 * added
+    low, high = safe_limits(mean, n_effective, level, degrees)
+    # A sample of equal values misses so many others.
+    missed = -weight * expm1(log1p(-level) / n)
+    return min(low, mean - missed * mean), max(high, mean + missed * (1.0 - mean))
 
 
 def exact_limits(hits: Any, misses: Any, tail: float) -> tuple[FloatArray, FloatArray]:

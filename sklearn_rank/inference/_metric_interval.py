@@ -84,7 +84,8 @@ def metric_interval(
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
         ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
-        sample of all rows. The method is "score" or "bounds", for queries "t" or "t of bounds".
+        sample of all rows. The method is "score" or "bounds", for queries "wilson" or "wilson of
+        bounds".
     conditional : bool or None, default=None
         Whether the labels of one list are treated as fixed: a target that depends on the fraction
         of positives is then at that of this list. If False, or with ``weights="sampling"``, the
@@ -97,10 +98,11 @@ def metric_interval(
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : str, default="auto"
-        For queries: "t" is Student's interval, "bootstrap" the percentile bootstrap over queries,
-        and "bca" the bootstrap corrected for bias and skewness. "auto" is Wilson's interval if all
-        values lie at the two ends of the range, as for ``"precision@1"``, else "t". For one list
-        the methods depend on the measure (see Notes), and "auto" is the first of them.
+        For queries: "auto" gives Wilson's limits for as many draws as vary like the values, and
+        "t" for measures without a known range. "t" is Student's interval, "bootstrap" the
+        percentile bootstrap over queries, and "bca" the bootstrap corrected for bias and skewness.
+        For one list the methods depend on the measure (see Notes), and "auto" is the first of
+        them.
     n_resamples : int, default=10000
         Number of bootstrap samples, at least 99.
     random_state : None, int, Generator or RandomState, default=None
@@ -144,12 +146,17 @@ def metric_interval(
     1] for NDCG, are cut to the range, which loses no coverage. A custom measure declares its own
     range.
 
-    ``"t"`` is exact for normal values and asymptotically valid otherwise, as the bootstraps are,
-    but covers too seldom for values of 0 and 1 of which one is rare. "auto" then uses Wilson's
-    limits, or on either side the exact mid-p limits if these are wider. If all values are equal,
-    the method is called ``"constant values"``: each limit is the value moved towards that end of
-    the range by ``1 - (1 - level)^(1/n)`` of the distance, the largest fraction of other values
-    that n queries miss with probability ``1 - level``.
+    The limits of "auto" are asymptotic, for the mean of the population of queries. On the scale
+    on which the range is [0, 1] the mean m has an estimated variance v, and ``N = m (1 - m) / v +
+    1`` draws of 0 and 1 have a mean that varies as much. Limits are Wilson's for N draws, or on
+    either side the exact mid-p limits if these are wider, with Student's quantile; values of 0 and
+    1 only are n draws, with the normal quantile. With the sums S of squares and F of fourth powers
+    of the deviations, half a query is added at either end of the range with the weight ``F / S^2 -
+    2 / n``, at most 1. It is 1 if all values are equal: then no limit is nearer to the value than
+    ``1 - (1 - level)^(1/n)`` of the distance to that end, the largest fraction of other values
+    that n queries miss with probability ``1 - level``. "t" is exact for normal values and
+    asymptotically valid otherwise, as the bootstraps are; near an end of the range all three miss
+    too often (:doc:`/theory/inference`).
 
     Queries may depend on each other only within ``groups``. The variance is then the sum of
     squared deviations over groups, each divided by ``sqrt(1 - share)``, with Student's quantile
@@ -245,9 +252,11 @@ def metric_interval(
     query, with the logit that scores and proxy predict and a normal deviation of the query, whose
     variance is that of the largest likelihood. A label that was drawn adds ``u (y - q) (1 - p) /
     p``, with u and q as without it: the mean is then that with all labels, whatever was predicted,
-    up to products of errors within a query. Student's limits have the variance of these values
-    between queries, and of labels at least what is predicted of them. A query counts as often as
-    it may have a value. O(n m) time for m positives that a query may have.
+    up to products of errors within a query. The variance of these values between queries is that
+    of the queries and of the labels drawn; of labels it is at least what is predicted of them. The
+    limits of the queries are those above, with which the distances of normal limits for the labels
+    are added in squares. A query counts as often as it may have a value. O(n m) time for m
+    positives that a query may have.
 
     **Weights.** ``weights="frequency"`` gives the interval of the repeated rows.
     ``weights="sampling"`` is for rows, or queries, that were drawn independently with unequal
@@ -256,9 +265,9 @@ def metric_interval(
     with half a row added at either end; the fraction of positives counts as random. The quantile
     is Student's, by the effective number of rows of each class, ``(sum of w^2)^2 / sum of w^4``.
     With ``groups``, rows of a group were drawn together. The methods are "influence" for one list
-    and "t" for queries, and the measures are those of shares with an influence function. If the
-    positives or the negatives are worth fewer than 10 of equal probability, ``(sum of w)^2 / sum
-    of w^2`` with one more of the largest weight, an error is raised.
+    and "wilson" or "t" for queries, and the measures are those of shares with an influence
+    function. If the positives or the negatives are worth fewer than 10 of equal probability,
+    ``(sum of w)^2 / sum of w^2`` with one more of the largest weight, an error is raised.
 
     For dask collections (without ``groups``) the values of the queries are collected in this
     process; each query must lie in one chunk. One list is counted chunk by chunk, and the counts
@@ -300,7 +309,7 @@ def metric_interval(
     >>> grade = rng.integers(0, 3, size=500)
     >>> score = grade + rng.normal(size=500)
     >>> print(metric_interval("ndcg@5", grade, score, qid=qid))
-    0.8284 [0.7866, 0.8702] (mean ndcg@5 over queries, 95 %, t)
+    0.8284 [0.7826, 0.8672] (mean ndcg@5 over queries, 95 %, wilson)
 
     Rows that arrive in batches:
 
@@ -348,7 +357,8 @@ def metric_interval(
         if method not in ("auto", "t", "bounds"):
             raise ValueError(f"method={method!r} does not support design: leave method out.")
         queries = JudgedQueries.of(measure, y_true, {"": y_score}, **rows)
-        return queries.interval(level, bool(conditional))
+        of_values = "auto" if method == "bounds" else method
+        return queries.interval(level, of_values, bool(conditional))
     if "qid" in rows:
         samples = query_values_of(measure, y_true, {"": y_score}, **rows)
         return sample_interval(samples[""], level, method, n_resamples, rng)

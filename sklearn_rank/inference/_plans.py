@@ -31,9 +31,9 @@ from ._evidence import (
     refuse_one_class,
     refuse_unknown,
 )
-from ._limits import Limits, safe_limits, two_sided_quantile
+from ._limits import Limits, limits_of_mean, safe_limits, two_sided_quantile
 from ._list_intervals import grouped_top, top_limits
-from ._queries import are_shares, query_values_of
+from ._queries import QueryValues, are_shares, query_values_of
 from ._roc import AUCMoments, auc_limits, auc_parts
 
 
@@ -215,6 +215,9 @@ class Spreads:
     classes: Sequence[tuple[float, tuple[float, float]]] = ()
     groups_per_item: float | None = None
     slope: float = 0.0  # What estimated slopes at thresholds add to the variance, times n^1.5
+    excess: float = 0.0  # By which values of queries that a sample lacks count
+    units: float = 1.0  # Independent values for each query
+    shares: bool = False  # Whether these are 0 and 1
 
     def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
         sizes = self.sample.sizes(n)
@@ -228,10 +231,13 @@ class Spreads:
         return max(self.degrees_per_unit * n, 1.0)
 
     def limits(self, n: int, level: float, factor: float) -> Limits:
-        """Limits of a share of queries, of an AUC, or with half an item more at either end."""
+        """Limits of a mean over queries, of an AUC, or with half an item more at either end."""
         sizes = self.sample.sizes(n)
-        if len(sizes) == 1 and not self.classes:
-            return safe_limits(self.estimate, n / self.effect / factor, level)
+        if self.sample.unit == "queries":
+            weight = self.excess / (self._degrees(n, n - 1.0) + 1.0)
+            degrees = self._degrees(n, inf if self.shares else n - 1.0)
+            variance, units = factor * self.variance(n)[0], n * self.units
+            return limits_of_mean(self.estimate, variance, weight, units, level, degrees)
         if not self.classes:
             var_pos, var_neg = (factor * variance for variance in self.variances)
             moments = AUCMoments.of_independent(self.estimate, var_pos, var_neg, 0.0, *sizes)
@@ -418,11 +424,11 @@ def pilot_model(
             return PlanModel(sample, 1.0, top.variance, top.limits)
         length = influences[0].length
         variance = _class_spreads(influences, sample, of_rows).variance
-        if expected.comparing or not isfinite(length) or (of_queries and not shares):
+        if expected.comparing or not isfinite(length):
             return PlanModel(sample, expected.n_rankers * length, variance)
-        options = (expected.value, shares or "placements" in measure.laws)
+        options = (expected.value, of_queries or "placements" in measure.laws)
         spreads = _scaled_spreads(influences[0], sample, of_rows, *options)
-        return PlanModel(sample, length, variance, spreads.limits)
+        return PlanModel(sample, length, variance, replace(spreads, shares=shares).limits)
 
     def variance_of(rows: BoolArray) -> float:
         if min(np.count_nonzero(rows[of_class]) for of_class in classes) < 2:
@@ -575,7 +581,11 @@ def _scaled_spreads(
     if not by_score:
         classes = [*zip(scaled.means, scaled.class_ends(), strict=True)]
         return replace(spreads, classes=classes, slope=scaled.slope_variance * scaled.n**1.5)
-    if groups is None or sample.unit == "queries":
+    if sample.unit == "queries":
+        values = QueryValues(scaled.values, np.arange(scaled.n), "", (0.0, 1.0), groups)
+        excess, units = values.unseen
+        return replace(spreads, excess=excess, units=units / scaled.n)
+    if groups is None:
         return spreads
     sizes = [groups.sizes(rows) for rows in influence.classes]
     rarer = min(map(np.count_nonzero, sizes)) / len(influence.values)

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import nan, sqrt
+from math import hypot, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from .._printed import ROUNDING
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_choice, check_item_weights, shape_of
 from .._warn import warn
-from ..bounds._shared import bisect
 from ..metrics import Measure
 from ..metrics._shared import Groups, KeptValues, singleton_groups
 from ._evidence import (
@@ -42,11 +41,12 @@ from ._limits import (
     Alternative,
     Limits,
     bca_levels,
+    excess_of,
     flipped_subsets,
     holm_adjust,
+    limits_of_mean,
     pvalue_of,
     resampled_means,
-    safe_limits,
     two_sided_quantile,
 )
 from ._results import Comparison, Interval, Question, level_of_both
@@ -62,6 +62,7 @@ class QueryValues:
     weight: FloatArray | None = None
     # (n,): Independent deviations that labels not known cause and that the values do not show
     noise: Any = None
+    shown: float = 0.0  # Variance of the mean by labels that were drawn, which the values show
 
     @property
     def mean(self) -> float:
@@ -71,7 +72,9 @@ class QueryValues:
     def part(self) -> GroupPart:
         """Sums of the deviations from the mean over the groups, each query one without groups."""
         groups = self.groups or singleton_groups(len(self.values))
-        return GroupPart.of_rows(self.values[np.newaxis], groups, self.weight)
+        length = self.range[1] - self.range[0]
+        lengths = length if np.isfinite(length) else 0.0
+        return GroupPart.of_rows(self.values[np.newaxis], groups, self.weight, lengths)
 
     @property
     def is_plain(self) -> bool:
@@ -87,18 +90,53 @@ class QueryValues:
         return self.values if self.groups is None else self.groups.sums(self.values)
 
     @property
-    def standard_error(self) -> float:
+    def error_of_values(self) -> float:
         if self.is_plain:
-            error = float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
-        else:
-            error = float(np.sqrt(np.sum(robust_sums([self.part]) ** 2)))
-        return error if self.noise is None else float(np.hypot(error, np.linalg.norm(self.noise)))
+            return float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
+        return float(np.sqrt(np.sum(robust_sums([self.part]) ** 2)))
+
+    @property
+    def not_shown(self) -> float:
+        return 0.0 if self.noise is None else float(self.noise @ self.noise)
+
+    @property
+    def standard_error(self) -> float:
+        return sqrt(self.error_of_values**2 + self.not_shown)
 
     @property
     def degrees(self) -> float:
         if self.is_plain:
             return len(self.values) - 1.0
         return self.part.degrees
+
+    @property
+    def unseen(self) -> tuple[float, float]:
+        """Excess of the kurtosis over 2, and the number of values that move the mean as one.
+
+        By the first, over the effective number, half a value at either end of the range counts.
+        """
+        low, high = self.range
+        together = float(self.part.moved_together(np.array([high - low]))[0])
+        parts = self.part.sums[0] / (high - low)
+        return excess_of(parts, self.part.effective), (high - low) / together
+
+    def limits(self, level: float) -> Limits:
+        """Limits for the mean within the range, or the range if it has no ends."""
+        low, high = self.range
+        length = high - low
+        if not np.isfinite(length):
+            return low, high
+        mean, (excess, n) = min(max(self.mean, low), high), self.unseen
+        # The variance of values at the ends follows from their mean, where it is that of draws.
+        known = are_shares(self) and (self.is_plain or self.constant)
+        share, degrees = (mean - low) / length, np.inf if known else self.degrees
+        variance = max(self.error_of_values**2 - self.shown, 0.0) / length**2
+        weight = excess / self.part.effective
+        limits = limits_of_mean(share, variance, weight, n, level, degrees)
+        # Deviations by labels do not end where the range does.
+        of_labels = two_sided_quantile(level, degrees) * sqrt(self.shown + self.not_shown)
+        below, above = (hypot(low + length * limit - mean, of_labels) for limit in limits)
+        return mean - below, mean + above
 
     @property
     def constant(self) -> bool:
@@ -290,6 +328,7 @@ def joint_means(samples: Sequence[QueryValues]) -> JointEstimate:
     joint = joint_influence(
         mean_influences(values, first.range, first.weight), groups=first.groups
     )
+    joint = replace(joint, limits=[sample.limits for sample in samples])
     if first.noise is None:
         return joint
     return joint.with_units(np.stack([sample.noise for sample in samples]))
@@ -321,59 +360,6 @@ def _are_at(values: FloatArray, low: float, high: float) -> bool:
     return bool(np.all(distance <= ROUNDING * (high - low)))
 
 
-def _draws(sample: QueryValues) -> float:
-    """Effective number of independent queries, at most the number of queries."""
-    n = len(sample.values)
-    if sample.is_plain:
-        return float(n)
-    mean = sample.mean
-    variance = float(np.average((sample.values - mean) ** 2, weights=sample.weight))
-    error = sample.standard_error
-    # Groups that are equal by chance do not increase the effective number of queries.
-    return n if error**2 * n <= variance else variance / error**2
-
-
-def share_limits(sample: QueryValues, level: float) -> Limits:
-    """Limits for a mean of values at the ends of the range."""
-    start, length = sample.range[0], sample.range[1] - sample.range[0]
-    share = float(np.clip((sample.mean - start) / length, 0.0, 1.0))
-    degrees = np.inf if sample.is_plain else sample.degrees
-    low, high = safe_limits(share, _draws(sample), level, degrees)
-    return start + length * low, start + length * high
-
-
-def difference_limits(sample: QueryValues, level: float) -> Limits:
-    """Limits for a mean of differences with three possible values, by Tango's score."""
-    length = sample.range[1]
-    quantile = two_sided_quantile(level)
-    draws = _draws(sample)
-    if not sample.is_plain:
-        draws *= (quantile / two_sided_quantile(level, sample.degrees)) ** 2
-    up = draws * float(np.average(sample.values > length / 2, weights=sample.weight))
-    down = draws * float(np.average(sample.values < -length / 2, weights=sample.weight))
-    estimate = (up - down) / draws
-
-    def limit(inside: float, outside: float, target: float) -> float:
-        # The score falls as the difference grows.
-        ends = bisect(lambda x: _score(float(x), up, down, draws) > target, inside, outside)
-        return length * float(sum(ends)) / 2.0
-
-    return limit(-1.0, estimate, quantile), limit(estimate, 1.0, -quantile)
-
-
-def _score(difference: float, up: float, down: float, draws: float) -> float:
-    # The probability of a loss is the root that maximises the likelihood given the difference.
-    linear = (2.0 * draws - up + down) * difference - up - down
-    constant = -down * difference * (1.0 - difference)
-    root = sqrt(max(linear**2 - 8.0 * draws * constant, 0.0))
-    losses = max((root - linear) / (4.0 * draws), 0.0)
-    variance = draws * (2.0 * losses + difference * (1.0 - difference))
-    distance = up - down - draws * difference
-    if variance <= 0.0:
-        return float(np.copysign(np.inf, distance)) if distance else 0.0
-    return distance / sqrt(variance)
-
-
 def sample_interval(
     sample: QueryValues,
     level: float,
@@ -388,10 +374,17 @@ def sample_interval(
             f"n_resamples={n_resamples} is too small for level={level}: pass at least"
             f" {int(np.ceil(2 / (1 - level)))}."
         )
-    if method == "auto" and sample.noise is None and not sample.constant and are_shares(sample):
-        return _interval(sample, share_limits(sample, level), level, "wilson")
-    if method in ("auto", "t") or sample.constant:
+    if sample.constant:
+        warn(
+            f"The {sample.measure} is {sample.mean:.4g} for all {sample.size_text}, so its"
+            " variance cannot be estimated: the limits are as if half a value more were at either"
+            " end of the range of the measure.",
+            UserWarning,
+        )
+    elif method == "t" or (method == "auto" and not np.isfinite(sample.range).all()):
         return _t_interval(sample, level)
+    if sample.constant or method == "auto":
+        return _interval(sample, sample.limits(level), level, "wilson")
     _refuse_sampling(sample, method, "method='t'")
     sizes = None if sample.groups is None else sample.part.sizes
     rng = rng or np.random.default_rng()
@@ -412,7 +405,9 @@ def sample_test(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> tuple[float, float, str, Interval]:
-    method, level, interval = test, level_of_both(level, alternative), None
+    method, level = test, level_of_both(level, alternative)
+    # No limits where these would not be those of the test.
+    limits: Limits = nan, nan
     if method != "t":
         _refuse_sampling(sample, method, "method='t', or compare without method")
     if method == "randomization":
@@ -420,7 +415,7 @@ def sample_test(
         flips = flipped_subsets(sample.totals, n_resamples, rng, sizes)
         statistic, pvalue = sample.mean, flips.pvalue(alternative)
         if not sample.constant and not are_differences_of_shares(sample):
-            interval = _interval(sample, flips.limits(level), level, method)
+            limits = flips.limits(level)
         method = "exact randomization" if flips.exact else method
     elif not sample.values.any():
         statistic, pvalue = 0.0, 1.0
@@ -439,11 +434,10 @@ def sample_test(
         ranks = rankdata(np.abs(sample.values)) * np.sign(sample.values)
         flips = flipped_subsets(sample.groups.sums(ranks), n_resamples, rng)
         statistic, pvalue = ranks.sum(), flips.pvalue(alternative)
-    if interval is None:
-        if test == "t" or sample.constant or not are_differences_of_shares(sample):
-            interval = _t_interval(sample, level)
-        else:
-            interval = _interval(sample, difference_limits(sample, level), level, "tango")
+    if test == "t" or not sample.values.any():
+        interval = sample_interval(sample, level, "t")
+    else:
+        interval = _interval(sample, limits, level, test)
     return float(statistic), float(pvalue), method, interval
 
 
@@ -465,12 +459,8 @@ def compare_samples(
         ),
         strict=True,
     )
-    texts = dict.fromkeys(
-        name if interval.method in name else f"{name}, {interval.method} limits"
-        for name, interval in zip(methods, intervals, strict=True)
-    )
     return question.answer(
-        " / ".join(texts) + (", Holm" if len(pairs) > 1 else ""),
+        " / ".join(dict.fromkeys(methods)) + (", Holm" if len(pairs) > 1 else ""),
         f"mean {measure.name} over {next(iter(samples.values())).size_text}",
         {
             "randomization": f"{measure.name} exchangeable within each query",
@@ -500,33 +490,18 @@ def _refuse_sampling(sample: QueryValues, method: str, instead: str) -> None:
 
 
 def _t_interval(sample: QueryValues, level: float) -> Interval:
-    if not sample.constant:
-        half = two_sided_quantile(level, sample.degrees) * sample.standard_error
-        return _interval(sample, (sample.mean - half, sample.mean + half), level, "t")
-    value, n = float(sample.values[0]), sample.part.effective
-    lowest, highest = sample.range
-    missed = -np.expm1(np.log1p(-level) / n)
-    low = value - missed * (value - lowest)
-    high = value + missed * (highest - value)
-    ends = "the range of the measure" if np.isfinite([low, high]).all() else "no known range"
-    warn(
-        f"The {sample.measure} is {value:.4g} for all {sample.size_text}, so its variance cannot"
-        f" be estimated: the interval uses {ends} and the largest fraction of other values that"
-        " the sample may miss.",
-        UserWarning,
-    )
-    target = f"mean {sample.measure} over queries"
-    return Interval(value, low, high, float(level), "constant values", target)
+    half = two_sided_quantile(level, sample.degrees) * sample.standard_error
+    return _interval(sample, (sample.mean - half, sample.mean + half), level, "t")
 
 
 def _interval(sample: QueryValues, limits: Any, level: float, method: str) -> Interval:
-    low, high = np.clip(limits, *sample.range)
+    low, high = limits if np.isnan(limits[0]) else np.clip(limits, *sample.range)
     if low == high:
         warn(
             f"The interval at level {level:g} has no width, because most queries have the same"
             " value: raise the level or pass method='t'.",
             UserWarning,
         )
-    low, high, error = float(low), float(high), sample.standard_error
+    error = None if sample.constant else sample.standard_error
     target = f"mean {sample.measure} over queries"
-    return Interval(sample.mean, low, high, float(level), method, target, error)
+    return Interval(sample.mean, float(low), float(high), float(level), method, target, error)

@@ -18,6 +18,8 @@ from .._validation import check_choice, is_number
 from ..metrics import Measure
 from ._limits import Alternative
 
+BEST = "standard errors are of each ranker alone, not adjusted for choosing the best"
+
 # Largest number of contrasts that are printed; the data frame has all.
 PRINTED = 40
 
@@ -139,6 +141,9 @@ class Comparison(Printed):
         Standard error of each difference; NaN or empty if the method gives none.
     greater_is_better : bool, default=True
         Whether a greater value of the measure is better.
+    value_limits : tuple of pairs of float, default=()
+        Lower and upper limit of each value. All of them hold with probability ``interval_level``,
+        so that those of the best ranker hold too; empty if the method gives none.
 
     See Also
     --------
@@ -180,6 +185,7 @@ class Comparison(Printed):
     hypothesis: str
     difference_errors: tuple[float, ...] = ()
     greater_is_better: bool = True
+    value_limits: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -188,6 +194,7 @@ class Comparison(Printed):
         if not self.difference_errors:
             object.__setattr__(self, "difference_errors", (nan,) * len(self.contrasts))
         lengths = {len(self.values), len(self.standard_errors), len(self.names)}
+        lengths |= {len(self.value_limits)} - {0}
         of_contrasts = {len(getattr(self, name)) for name in _OF_CONTRASTS}
         if len(lengths) > 1 or of_contrasts != {len(self.contrasts)} or not self.contrasts:
             raise ValueError(
@@ -217,8 +224,9 @@ class Comparison(Printed):
             "contrasts": (contrast,),
             "method": f"{self.method}, one of {len(self)} contrasts",
         }
-        for name in ("names", "values", "standard_errors"):
-            fields[name] = tuple(getattr(self, name)[i] for i in rankers)
+        for name in ("names", "values", "standard_errors", "value_limits"):
+            of_rankers = getattr(self, name)
+            fields[name] = tuple(of_rankers[i] for i in rankers if of_rankers)
         fields |= {name: (getattr(self, name)[row],) for name in _OF_CONTRASTS}
         return replace(self, **fields)
 
@@ -306,14 +314,19 @@ class Comparison(Printed):
             f"hypothesis: {self.hypothesis}; {self.alternative}{margin}; {self.method};"
             f" level {100 * self.level:.4g} %{adjusted}",
             *([alone] if self._where else []),
+            *([BEST] if not np.isnan(self.standard_errors).all() else []),
         ]
 
     def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], str]:
         """Return the rows of rankers and of contrasts, and a note on contrasts left out."""
-        rankers: list[tuple[str, ...]] = [("ranker", "value", "standard error")]
-        for name, value, error in zip(self.names, self.values, self.standard_errors, strict=True):
-            rankers.append((name, fixed(value), "" if isnan(error) else fixed(error)))
         limits = f"{100 * self.interval_level:.4g} % interval"
+        together = f"{limits}, all together"
+        rankers: list[tuple[str, ...]] = [("ranker", "value", "standard error", together)]
+        of_rankers = self.value_limits or ((),) * len(self.names)
+        of_all = zip(self.names, self.values, self.standard_errors, of_rankers, strict=True)
+        for name, value, error, both in of_all:
+            interval = f"[{', '.join(map(fixed, both))}]" if both else ""
+            rankers.append((name, fixed(value), "" if isnan(error) else fixed(error), interval))
         contrasts: list[tuple[str, ...]] = [("contrast", "difference", limits, "p", "conclusion")]
         for i in range(min(len(self), PRINTED)):
             difference, low, high = (
@@ -441,7 +454,9 @@ class Question:
 
     def answer(self, method: str, target: str, hypothesis: str, **found: Any) -> Comparison:
         """Comparison with numbers that were found; others are unknown."""
-        numbers = dict.fromkeys(("low", "high", "statistics"), (nan,) * len(self.contrasts))
+        numbers: dict[str, Any] = dict.fromkeys(
+            ("low", "high", "statistics"), (nan,) * len(self.contrasts)
+        )
         numbers["standard_errors"] = (nan,) * len(self.names)
         numbers |= {name: tuple(values) for name, values in found.items()}
         return Comparison(

@@ -17,10 +17,10 @@ from ._label_design import (
     check_labels_in_part,
     check_partial_labels,
 )
-from ._limits import midp_limits, safe_limits, two_sided_quantile
+from ._limits import midp_limits, two_sided_quantile
 from ._linear_rank import dkw_lower_limits
 from ._list_intervals import list_interval, top_limits
-from ._queries import QueryValues, are_shares, query_values_of, sample_interval
+from ._queries import QueryValues, query_values_of, sample_interval
 from ._results import Question
 from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
 from ._score_path import limits_of_population, score_path_of_parts

@@ -695,8 +695,8 @@ def make_bound_scorer(
         Methods that are valid for every distribution: "kl" and "hoeffding" for the AUC and for
         means over queries of bounded range, "mcdiarmid" (Agarwal et al.) for the AUC, and
         "bernstein" for means over queries. Asymptotic methods, which are much narrower: "wilson"
-        for the AUC and the Gini coefficient, "t" for means over queries, and "influence" for
-        measures of one list.
+        for the AUC, the Gini coefficient and means over queries of bounded range, "t" for means
+        over queries, and "influence" for measures of one list.
     n_candidates : int, default=1
         Number of models that are compared on the same rows, at least 1.
     qid : str, bool or None, default=None

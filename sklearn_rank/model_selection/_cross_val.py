@@ -798,6 +798,7 @@ def cross_val_compare(
     >>> print(cross_val_compare(models, X, y, measure="auc", random_state=0))
     mean expected auc of the 5 fold models
     hypothesis: equal auc; two-sided; max-t; level 95 %
+    standard errors are of each ranker alone, not adjusted for choosing the best
     <BLANKLINE>
     ranker       value  standard error
     linear      0.9244          0.0160

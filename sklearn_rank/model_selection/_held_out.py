@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, isfinite, log
+from math import isfinite, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from ..bounds._shared import (
     OURS,
     SAME_TIES,
     TIES_IN_RANDOM_ORDER,
+    TINY,
     kl_limits,
     mean_limits,
     n_terms,
@@ -38,7 +39,6 @@ from ..inference._shared import (
     AUCMoments,
     JointEstimate,
     QueryValues,
-    are_shares,
     auc_score_limits,
     design_effect,
     dkw_lower_limits,
@@ -48,7 +48,6 @@ from ..inference._shared import (
     midp_limits,
     query_values_of,
     refuse_one_class,
-    safe_limits,
     sample_interval,
     sample_moments,
     top_limits,
@@ -470,23 +469,31 @@ def student_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     return np.maximum(means - margin, low), np.minimum(means + margin, high)
 
 
-def student_interval(
+def query_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
+    """Limits for means over queries, as those of a sample of them."""
+    levels = np.maximum(1.0 - 2.0 * tails, TINY).tolist()
+    found = [
+        _sample_of(held_out, pooled).limits(level)
+        for pooled, level in zip(held_out.pooled, levels, strict=True)
+    ]
+    low, high = np.array(found).T
+    return low, high
+
+
+def query_interval(
     held_out: HeldOut, pooled: ClassInfluence, level: float, groups: Groups | None
 ) -> Interval:
-    """Interval for the mean over queries: Student's, or Wilson's if the values are 0 and 1."""
-    name, (low, high) = held_out.measure.name, held_out.range
+    """Interval for the mean over queries."""
+    return sample_interval(_sample_of(held_out, pooled, groups), level)
+
+
+def _sample_of(
+    held_out: HeldOut, pooled: ClassInfluence, groups: Groups | None = None
+) -> QueryValues:
     values = pooled.values + (pooled.estimate - pooled.values.mean())
-    sample = QueryValues(values, np.arange(len(values)), name, (low, high), groups)
-    of_parts = [part[0] for part in held_out.queries]
-    if sample.constant or not all(map(are_shares, of_parts)):
-        return sample_interval(sample, level, "t")
-    share = float(held_out.shares(values.mean()))
-    variance = (sample.standard_error / (high - low)) ** 2
-    n_effective = min(share * (1.0 - share) / variance, float(len(values)))
-    degrees = inf if groups is None else sample.degrees
-    limits = [low + (high - low) * x for x in safe_limits(share, n_effective, level, degrees)]
-    error = sample.standard_error
-    return Interval(float(values.mean()), limits[0], limits[1], level, "wilson", "", error)
+    return QueryValues(
+        values, np.arange(len(values)), held_out.measure.name, held_out.range, groups
+    )
 
 
 def _placements(influence: ClassInfluence) -> AUCMoments:
@@ -597,7 +604,9 @@ class Asymptotic(NamedTuple):
 def asymptotics_of(measure: Measure, of_queries: bool) -> dict[str, Asymptotic]:
     """Methods by name, as in sklearn_rank.inference, the preferred one first."""
     if of_queries:
-        return {"t": Asymptotic(student_limits, student_interval)}
+        of_range = {"wilson": Asymptotic(query_limits, query_interval)}
+        bounded = np.isfinite(measure.counted_range).all()
+        return (of_range if bounded else {}) | {"t": Asymptotic(student_limits, query_interval)}
     methods = {}
     if "placements" in measure.laws:
         methods["wilson"] = Asymptotic(placement_limits, placement_interval)

@@ -279,11 +279,12 @@ class RankEnsemble(NamedMembers, QueryRanker):
     >>> print(ensemble.comparison_)
     mean ndcg@5 over 20 queries
     hypothesis: equal ndcg@5; two-sided; max-t; level 95 %; adjusted for 2 contrasts
+    standard errors are of each ranker alone, not adjusted for choosing the best
     <BLANKLINE>
-    ranker     value  standard error
-    ensemble  0.7974          0.0326
-    linear    0.8023          0.0328
-    trees     0.7672          0.0357
+    ranker     value  standard error  95 % interval, all together
+    ensemble  0.7974          0.0326             [0.7127, 0.8648]
+    linear    0.8023          0.0328             [0.7169, 0.8697]
+    trees     0.7672          0.0357             [0.6763, 0.8417]
     <BLANKLINE>
     contrast           difference       95 % interval      p  conclusion
     linear - ensemble     +0.0049  [-0.0449, +0.0547]  0.964  no difference shown

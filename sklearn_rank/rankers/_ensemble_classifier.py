@@ -227,11 +227,12 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     >>> print(ensemble.comparison_)
     ap on 351 items, 225 positive
     hypothesis: equal ap; two-sided; max-t; level 95 %; adjusted for 2 contrasts
+    standard errors are of each ranker alone, not adjusted for choosing the best
     <BLANKLINE>
-    ranker       value  standard error
-    ensemble    0.9411          0.0131
-    linear      0.8765          0.0272
-    neighbours  0.9095          0.0165
+    ranker       value  standard error  95 % interval, all together
+    ensemble    0.9411          0.0131             [0.8772, 0.9767]
+    linear      0.8765          0.0272             [0.7938, 0.9289]
+    neighbours  0.9095          0.0165             [0.8463, 0.9503]
     <BLANKLINE>
     contrast               difference       95 % interval       p  conclusion
     linear - ensemble         -0.0646  [-0.1287, -0.0005]   0.048  ensemble better

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_rank.inference import compare
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.inference._limits import holm_adjust
 from sklearn_rank.metrics import make_measure
+from tests.oracles import means
 
 FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0, 1.0))
 LOSS = make_measure(
@@ -84,12 +85,140 @@ def test_rows_of_their_own():
         random_state=0,
     )
     welch = stats.ttest_ind(first, second, equal_var=False)
-    assert found["x - y"].statistic == pytest.approx(welch.statistic)
+    assert found["x - y"].statistic == pytest.approx(welch.statistic, rel=0.05)
     assert found["x - y"].pvalue > welch.pvalue
     two = compare(
         FIRST, {"x": zeros, "y": zeros[:25]}, {"x": first, "y": second}, qid={"x": qid, "y": other}
     )
-    assert two.pvalue == pytest.approx(welch.pvalue)
+    assert two.pvalue == pytest.approx(welch.pvalue, rel=0.05)
+
+
+# ------------------------------------------------------------------------------ separate samples
+
+
+def apart(seed=0, sizes=((10, 40), (30, 120), (90, 360))):
+    rng = np.random.default_rng(seed)
+    y, scores = {}, {}
+    for name, (k, m) in zip("abc", sizes, strict=False):
+        y[name] = np.repeat([1, 0], [k, m])
+        scores[name] = rng.normal(size=k + m) + 1.5 * y[name]
+    return y, scores
+
+
+@pytest.mark.parametrize("measure", ["auc", "ap", "precision@top0.2", "recall@20", "bedroc@20"])
+def test_separate_samples_add_their_own_limits_in_squares(measure):
+    y, scores = apart(sizes=((10, 40), (90, 360)))
+    found = compare(measure, y, scores)
+    own = [metric_interval(measure, y[name], scores[name]) for name in "ab"]
+    expected = means.square_and_add(*((x.low, x.high) for x in own), [x.estimate for x in own])
+    np.testing.assert_allclose((found.low[0], found.high[0]), expected, atol=1e-12)
+    assert found.method == "square-and-add"
+    # The p-value is the level at which the limits reach 0.
+    side = 0 if found.estimate > 0 else 1
+    at_p = compare(measure, y, scores, level=1 - found.pvalue)
+    assert (at_p.low, at_p.high)[side][0] == pytest.approx(0.0, abs=1e-7)
+
+
+def test_separate_queries_add_their_own_limits_in_squares():
+    rng = np.random.default_rng(0)
+    scores = {"a": rng.beta(9, 1, 10), "b": rng.beta(8, 2, 100)}
+    zeros = {name: np.zeros(len(x)) for name, x in scores.items()}
+    qid = {name: np.arange(len(x)) for name, x in scores.items()}
+    found = compare(FIRST, zeros, scores, qid=qid)
+    own = [means.limits_of_mean(x.tolist(), 0.95) for x in scores.values()]
+    expected = means.square_and_add(*own, [x.mean() for x in scores.values()])
+    np.testing.assert_allclose((found.low[0], found.high[0]), expected, atol=1e-8)
+    # Groups in both samples make these depend on each other.
+    groups = {"a": np.arange(10), "b": np.arange(100) % 10}
+    shared = compare(
+        FIRST, zeros, {"a": scores["b"][:10], "b": scores["b"]}, qid=qid, groups=groups
+    )
+    other = compare(
+        FIRST,
+        zeros,
+        {"a": scores["b"][:10], "b": scores["b"]},
+        qid=qid,
+        groups={"a": groups["a"] + 99, "b": groups["b"]},
+    )
+    assert shared.interval.width < other.interval.width
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"alternative": "greater"},
+        {"alternative": "less"},
+        {"margin": 0.15, "baseline": "b"},
+        {"margin": 0.2, "alternative": "equivalent"},
+    ],
+)
+@pytest.mark.parametrize("sizes", [((10, 40), (90, 360)), ((10, 40), (30, 120), (90, 360))])
+def test_tests_of_separate_samples_agree_with_their_limits(options, sizes):
+    for seed in range(2):
+        found = compare("auc", *apart(seed, sizes), random_state=0, **options)
+        for low, high, pvalue in zip(found.low, found.high, found.pvalues, strict=True):
+            margin = options.get("margin", 0.0)
+            excluded = {
+                "two-sided": low > 0 or high < 0,
+                "greater": low > 0,
+                "less": high < 0,
+                "non-inferior": low > -margin,
+                "equivalent": -margin < low and high < margin,
+            }[found.alternative]
+            assert (pvalue <= 0.05) == excluded
+
+
+def test_a_small_sample_beside_a_large_one():
+    """Student's limits of the difference missed it in .06 to .10 on one side."""
+    rng, misses, n = np.random.default_rng(0), np.zeros(2), 150
+    truth = float(stats.norm.cdf(1 / np.sqrt(2)) - stats.norm.cdf(2 / np.sqrt(2)))
+    for _ in range(n):
+        y = {"a": np.repeat([1, 0], [5, 45]), "b": np.repeat([1, 0], [50, 450])}
+        scores = {
+            x: rng.normal(size=len(y[x])) + shift * y[x] for x, shift in (("a", 1), ("b", 2))
+        }
+        found = compare("auc", y, scores)
+        misses += [found.low[0] > truth, found.high[0] < truth]
+    assert misses.max() <= 0.04 * n
+
+
+# ------------------------------------------------------------------------- the best of several
+
+
+def test_limits_of_values_hold_together():
+    y, scores = rankers(5)
+    two = compare("auc", y, {name: scores[name] for name in "ab"})
+    # Of two by Sidak's level.
+    for name, limits in zip("ab", two.value_limits, strict=True):
+        alone = metric_interval("auc", y, scores[name], level=0.95**0.5)
+        assert limits == pytest.approx((alone.low, alone.high))
+    found = compare("auc", y, scores, random_state=0)
+    assert found.value_limits == compare("auc", y, scores, random_state=1).value_limits
+    assert found["a - b"].value_limits == found.value_limits[:2]
+    for name, (low, high) in zip("abc", found.value_limits, strict=True):
+        alone, wide = (
+            metric_interval("auc", y, scores[name], level=x) for x in (0.95, 0.95 ** (1 / 3))
+        )
+        assert wide.low <= low < alone.low < alone.high < high <= wide.high
+    assert "not adjusted for choosing the best" in str(found)
+    assert "95 % interval, all together" in str(found)
+    # The same ranker several times is one.
+    same = compare("auc", y, dict.fromkeys("abcd", scores["a"]) | {"e": scores["b"]})
+    assert same.value_limits[0][0] > compare("auc", y, scores).value_limits[0][0]
+
+
+def test_the_lower_limit_of_the_best_of_many_holds():
+    rng, n, alone, together = np.random.default_rng(0), 60, 0, 0
+    qid, zeros = np.arange(60), np.zeros(60)
+    for _ in range(n):
+        scores = dict(enumerate(rng.beta(4, 4, (12, 60))))
+        found = compare(FIRST, zeros, scores, qid=qid, baseline="0")
+        best = int(np.argmax(found.values))
+        together += found.value_limits[best][0] > 0.5
+        alone += found.values[best] - 1.96 * found.standard_errors[best] > 0.5
+    assert together <= 0.05 * n
+    assert alone > 0.15 * n
 
 
 def test_other_methods_are_those_of_pairs():

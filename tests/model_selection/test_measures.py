@@ -5,7 +5,6 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupShuffleSplit, StratifiedKFold
 
@@ -19,6 +18,7 @@ from sklearn_rank.metrics import (
 )
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
 from sklearn_rank.model_selection._held_out import HeldOut
+from tests.oracles import means
 from tests.oracles import selection as oracle
 
 from .estimators import ONE, Column, queries, rows, shifted
@@ -82,8 +82,9 @@ def test_a_search_by_a_measure_of_ones_own(method):
         )
     else:
         # Between the limit of one candidate and Bonferroni's of three.
-        error = values.std(ddof=1) / sqrt(n)
-        single, each = (values.mean() - stats.t.isf(d, n - 1) * error for d in (0.05, 0.05 / 3))
+        single, each = (
+            means.limits_of_mean(values.tolist(), 1 - 2 * d)[0] for d in (0.05, 0.05 / 3)
+        )
         assert each <= found.best_bound_ + 1e-3 <= single + 2e-3
     assert found.report_.measure == "gain_of_first"
     assert found.score(X, y, groups=qid) == OWN(y, found.predict(X), qid=qid)
@@ -106,16 +107,19 @@ def test_a_measure_without_a_range_has_asymptotic_limits_alone():
         make_bound_scorer(WITHOUT_RANGE)
     scorer = make_bound_scorer(WITHOUT_RANGE, method="t", level=0.9)
     model = Ridge().fit(X, y)
-    expected = metric_interval(OWN, y, model.predict(X), qid=qid, level=0.8).low
+    options = {"qid": qid, "level": 0.8}
+    expected = metric_interval(WITHOUT_RANGE, y, model.predict(X), **options).low
     assert scorer(model, X, y, qid=qid) == pytest.approx(expected)
 
 
 def test_a_scorer_by_a_measure_of_ones_own():
     X, y, qid = queries(40)
     model = Ridge().fit(X, y)
-    scorer = make_bound_scorer(OWN, method="t", level=0.9)
-    expected = metric_interval(OWN, y, model.predict(X), qid=qid, level=0.8).low
-    assert scorer(model, X, y, qid=qid) == pytest.approx(expected, abs=1e-9)
+    for method in ("t", "wilson"):
+        scorer, options = make_bound_scorer(OWN, method=method, level=0.9), {"qid": qid}
+        options |= {"level": 0.8, "method": "t" if method == "t" else "auto"}
+        expected = metric_interval(OWN, y, model.predict(X), **options).low
+        assert scorer(model, X, y, qid=qid) == pytest.approx(expected, abs=1e-9)
     assert "expected gain_of_first of the model" in scorer.statement
     copy = pickle.loads(pickle.dumps(scorer))
     assert copy.measure == OWN

@@ -4,7 +4,8 @@ import warnings
 from itertools import combinations, product
 
 import numpy as np
-from scipy import stats
+
+from tests.oracles import means
 
 
 def value(measure, y, score):
@@ -65,13 +66,11 @@ def limits(measure, queries, contrast):
     return min(means), max(means)
 
 
-def student_limits(measure, queries, contrast, level, ends, groups=None):
-    """Student's lower limit of the least values of the queries, the upper one of the largest.
+def limits_of_population(measure, queries, contrast, level, ends, groups=None):
+    """Lower limit of the mean of the least values of the queries, the upper one of the largest.
 
     Of the queries that may lack a value those count with which the mean is the smallest, or the
-    largest, as many as possible. With ``groups`` the sums over these vary, each over ``sqrt(1 -
-    share)``. Values that are all equal vary as much as a sample may miss, and one value tells
-    nothing.
+    largest, as many as possible. One group of values tells nothing.
     """
     choices = [values_of_labels(measure, *query, contrast) for query in queries]
     known = [i for i, x in enumerate(choices) if not np.isnan(x).all()]
@@ -85,16 +84,11 @@ def student_limits(measure, queries, contrast, level, ends, groups=None):
         rows = max(sets, key=lambda rows: (round(np.mean(np.take(best, rows)), 9), len(rows)))
         values, n = np.take(best, rows), len(rows)
         ids = np.arange(n) if groups is None else np.take(groups, rows)
-        sizes = np.array([np.sum(ids == one) for one in np.unique(ids)])
-        n_groups = (sizes**2).sum() ** 2 / (sizes**4).sum()
-        if len(sizes) == 1:
+        if len(set(ids.tolist())) == 1:
             found.append(end)
-        elif np.ptp(values) == 0.0:
-            missed = 1.0 - (1.0 - level) ** (1.0 / n_groups)
-            found.append(sign * values[0] + missed * (end - sign * values[0]))
-        else:
-            sums = np.array([(values - values.mean())[ids == one].sum() for one in np.unique(ids)])
-            error = np.sqrt(np.sum(sums**2 / (1.0 - sizes / n))) / n
-            half = stats.t.ppf((1.0 + level) / 2.0, max(n_groups - 1.0, 1.0)) * error
-            found.append(float(np.clip(sign * (values.mean() + half), *ends)))
+            continue
+        low, high = ends
+        shares = (sign * values - low) / (high - low)
+        both = means.limits_of_mean(shares.tolist(), level, ids.tolist())
+        found.append(low + (high - low) * both[int(sign > 0.0)])
     return tuple(found)
