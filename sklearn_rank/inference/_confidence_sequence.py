@@ -498,22 +498,20 @@ class Asymptotic(Stream):
                 groups=groups,
             )
             if len(evidences) == 2:
-                return _difference(evidences, level)
+                return self._difference(evidences, level)
             found = interval_of(evidences[0], level, method_of(measure, grouped=True))
         return found.estimate, found.low, found.high
 
-
-def _difference(evidences: Sequence[Evidence], level: float) -> tuple[float, float, float]:
-    """Difference of a measure of one list between two rankers of the same rows."""
-    influences, groups = influences_of(evidences)
-    joint = joint_influence(influences, conditional=evidences[0].conditional, groups=groups)
-    difference = float(joint.estimates[0] - joint.estimates[1])
-    (error,), (degrees,) = joint.standard_errors(np.array([[1.0, -1.0]]))
-    half = two_sided_quantile(level, degrees) * float(error)
-    low, high = difference - half, difference + half
-    if isfinite(joint.length):
-        low, high = max(low, -joint.length), min(high, joint.length)
-    return difference, low, high
+    def _difference(
+        self, evidences: Sequence[Evidence], level: float
+    ) -> tuple[float, float, float]:
+        """Difference of a measure of one list between two rankers of the same rows."""
+        influences, groups = influences_of(evidences)
+        joint = joint_influence(influences, conditional=evidences[0].conditional, groups=groups)
+        difference = float(joint.estimates[0] - joint.estimates[1])
+        (error,), (degrees,) = joint.standard_errors(np.array([[1.0, -1.0]]))
+        half, (least, most) = two_sided_quantile(level, degrees) * float(error), self.range
+        return difference, max(difference - half, least), min(difference + half, most)
 
 
 # ---------------------------------------------------------------------------------------- sequence
