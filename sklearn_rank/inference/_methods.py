@@ -229,7 +229,14 @@ def _in_part(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interv
             f"method={name!r} does not support design, which says that {many} of the rows not"
             " reviewed have labels: leave method out."
         )
-    return bounds_interval(evidence) if bounded else score_interval(evidence, level)
+    if bounded:
+        return bounds_interval(evidence)
+    grouped = evidence.groups is not None
+
+    def of_whole(evidence: Evidence, level: float) -> Interval:
+        return interval_of(evidence, level, method_of(evidence.measure, grouped=grouped))
+
+    return score_interval(evidence, level, of_whole)
 
 
 def _of_sampled_rows(evidence: Evidence, level: float, **_: Any) -> Interval:

@@ -220,12 +220,12 @@ def metric_interval(
 
     Other measures, such as ``"ndcg"``, ``"rr"`` and ``"err"``, are means over queries and need
     ``qid``. "influence" uses Wilson's limits within the range of the measure, or exact limits if
-    these are wider, with half an item added at either end in both classes. Where the range depends
-    on the share of positives, which is random, it is that at the observed share, and what other
-    shares add, on the scale of logarithms, is joined to either distance in squares. With groups,
-    what this adds to the variance counts as many times as groups vary more than independent items.
-    The cost beyond the measure is O(n log n) time and O(n) memory, and O(n_resamples n) time for
-    bootstraps. :doc:`/benchmarks/inference` has the measured coverage.
+    these are wider, with half an item added at either end in both classes. With random labels the
+    range is that at the observed share of positives, and what other shares add, on the scale of
+    logarithms, is joined to either distance in squares. With groups, what half an item adds to the
+    variance counts as many times as groups vary more than independent items. The cost beyond the
+    measure is O(n log n) time and O(n) memory, and O(n_resamples n) time for bootstraps.
+    :doc:`/benchmarks/inference` has the measured coverage.
 
     Do not pass scores pooled over the folds of a cross-validation: the interval is then too short.
     Use :func:`sklearn_rank.model_selection.cross_val_interval` instead.

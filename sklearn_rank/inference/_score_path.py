@@ -381,9 +381,14 @@ def _cells(
 
 
 def score_limits(
-    evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)
+    evidences: Sequence[Evidence],
+    contrast: Sequence[float] = (1.0,),
+    of_whole: Callable[[Evidence, float], Interval] | None = None,
 ) -> tuple[float, float, LimitsAt]:
-    """Estimate of a contrast, its standard error, and limits at each level."""
+    """Estimate of a contrast, its standard error, and limits at each level.
+
+    Of a single ranker with the interval that its list has with all labels.
+    """
     path, first = score_path_of(evidences, contrast), evidences[0]
     if not np.isfinite(path.estimate.value):
         measure = first.measure
@@ -406,33 +411,48 @@ def score_limits(
         ]
         return joint_influence(influences, conditional=False, groups=first.groups)
 
-    return limits_of_population(path, contrast, joint_of)
+    def distances(labels: BoolArray, level: float) -> Limits:
+        whole = replace(first, partial=None, data=replace(first.data, labels=labels))
+        found = of_whole(whole, level)  # type: ignore[misc]
+        return found.estimate - found.low, found.high - found.estimate
+
+    return limits_of_population(path, contrast, joint_of, distances if of_whole else None)
 
 
 def limits_of_population(
-    path: ScorePath, contrast: Sequence[float], joint_of: Callable[[BoolArray], JointEstimate]
+    path: ScorePath,
+    contrast: Sequence[float],
+    joint_of: Callable[[BoolArray], JointEstimate],
+    distances: Callable[[BoolArray, float], Limits] | None = None,
 ) -> tuple[float, float, LimitsAt]:
     """Estimate, standard error, and limits that add the variance of lists with all labels.
 
     Its mean over lists of which the labels are completed; the distances of the limits from the
-    estimate are added in squares (Zou & Donner 2008).
+    estimate, of the lists by their standard error or as given, are added in squares (Zou & Donner
+    2008).
     """
-    rng, moments = np.random.default_rng(0), np.empty((N_COMPLETED, 2))
-    for i in range(N_COMPLETED):
-        joint = joint_of(path.completed(rng))
-        moments[i] = variance_of(joint.kinds, np.array(contrast), joint.groups)
-    variance, degrees = moments.mean(axis=0).tolist()
+    rng = np.random.default_rng(0)
+    completed = [path.completed(rng) for _ in range(N_COMPLETED)]
+    joints = map(joint_of, completed)
+    moments = [variance_of(x.kinds, np.array(contrast), x.groups) for x in joints]
+    variance, degrees = np.mean(moments, axis=0).tolist()
     value, error = path.estimate.value, sqrt(variance)
 
     def limits(level: float) -> Limits:
         ends, half = path.limits(level), two_sided_quantile(level, degrees) * error
-        return value - hypot(value - ends[0], half), value + hypot(ends[1] - value, half)
+        of_lists = np.full((1, 2), half)
+        if distances is not None:
+            of_lists = np.array([distances(labels, level) for labels in completed])
+        below, above = np.sqrt(np.mean(of_lists**2, axis=0)).tolist()
+        return value - hypot(value - ends[0], below), value + hypot(ends[1] - value, above)
 
     return value, hypot(path.estimate.deviation, error), limits
 
 
-def score_interval(evidence: Evidence, level: float) -> Interval:
-    value, error, limits = score_limits([evidence])
+def score_interval(
+    evidence: Evidence, level: float, of_whole: Callable[[Evidence, float], Interval]
+) -> Interval:
+    value, error, limits = score_limits([evidence], of_whole=of_whole)
     low, high = evidence.measure.range
     lower, upper = np.clip(limits(level), low, high).tolist()
     error = 0.0 if error <= TINY else error

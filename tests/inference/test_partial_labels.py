@@ -365,13 +365,26 @@ def test_rows_that_are_labelled_together_count_once(name):
     assert alone.high - alone.low == pytest.approx(width / 2, rel=0.1)
 
 
+OF_ONE_LIST = (
+    "auc ap precision@5 precision@top0.1 recall@20 f1@20 lift@0.1 enrichment@0.05 tpr@fpr0.1"
+    " bedroc@20 r_precision partial_auc@fpr0.1"
+)
+
+
+@pytest.mark.parametrize("name", OF_ONE_LIST.split())
+def test_with_all_labels_a_design_changes_no_limit_of_the_population(name):
+    y, _, challenger = population(300, 40)
+    of_lists = metric_interval(name, y, challenger, conditional=False)
+    found = metric_interval(name, y, challenger, design=LabelDesign(np.ones(len(y))))
+    assert (found.estimate, found.low, found.high) == pytest.approx(
+        (of_lists.estimate, of_lists.low, of_lists.high), rel=1e-6
+    )
+
+
 @pytest.mark.parametrize("name", ["auc", "ap", "precision@top0.1"])
 def test_limits_of_a_population_add_the_variance_of_its_lists(name):
     y, champion, challenger = population()
     of_lists = metric_interval(name, y, challenger, conditional=False)
-    everything = LabelDesign(np.ones(len(y)))
-    found = metric_interval(name, y, challenger, design=everything)
-    assert found.high - found.low == pytest.approx(of_lists.high - of_lists.low, rel=0.1)
     # With labels in part both variances add up.
     labels, design = reviewed(y, champion, 100, 380, np.random.default_rng(7))
     of_list, of_population = (
