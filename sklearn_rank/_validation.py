@@ -503,14 +503,14 @@ def in_coarsest_type(*parts: AnyArray) -> list[AnyArray]:
 def check_vector(
     name: str, values: Any, n: int | None = None, *, lowest: float = -np.inf
 ) -> FloatArray:
-    """Check finite numbers, one for each of some items, as float64."""
+    """Check finite numbers, one for each row, as float64."""
     array = check_numbers(name, values)
     if n is not None and len(array) != n:
         raise ValueError(f"{name} has {len(array)} entries, but must have {n}.")
-    item = _first_outside(array, lowest)
-    if item is not None:
+    row = _first_outside(array, lowest)
+    if row is not None:
         bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
-        raise ValueError(f"{name} is {array[item]:g} at item {item}: it must be finite{bound}.")
+        raise ValueError(f"{name} is {array[row]:g} at row {row}: it must be finite{bound}.")
     return array
 
 

@@ -152,21 +152,21 @@ def test_sample_weights():
     np.testing.assert_array_equal(check_sample_weight(None, X), np.ones(3))
     np.testing.assert_array_equal(check_sample_weight([1, 0, 2], X), [1.0, 0.0, 2.0])
     assert check_sample_weight(np.ones(3, dtype=np.float32), X).dtype == np.float64
-    with pytest.raises(ValueError, match="Negative values"):
+    with pytest.raises(ValueError, match="sample_weight is -1 at row 1: it must be finite"):
         check_sample_weight([1, -1, 1], X)
     with pytest.raises(ValueError, match="non-zero"):
         check_sample_weight([0, 0, 0], X)
-    with pytest.raises(ValueError, match="contains NaN"):
+    with pytest.raises(ValueError, match="sample_weight is nan at row 1: it must be finite"):
         check_sample_weight([0, np.nan, 1], X)
 
 
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1, -1, 1], r"Negative values in data passed to `pair_weight`"),
+        ([1, -1, 1], r"^pair_weight is -1 at row 1: it must be finite and at least 0"),
         ([0, 0, 0], r"^pair_weight must contain at least one non-zero number"),
         (0, r"^pair_weight must contain at least one non-zero number"),
-        ([0, np.inf, 1], r"Input pair_weight contains infinity"),
+        ([0, np.inf, 1], r"^pair_weight is inf at row 1: it must be finite"),
         ([1, 1], r"^pair_weight.shape == \(2,\), expected \(3,\)"),
         (np.ones((3, 2)), r"^pair_weight has shape \(3, 2\), but must be one-dimensional"),
     ],

@@ -158,9 +158,9 @@ def test_a_class_as_relevance():
         (3.0, {}, r"v is 3\.0: pass an array"),
         (["a"], {}, "v must be numeric"),
         ([1.0, 2.0], {"n": 3}, "v has 2 entries, but must have 3"),
-        ([1.0, np.nan], {}, r"v is nan at item 1: it must be finite\."),
-        ([-np.inf, 1.0], {"lowest": 0.0}, "v is -inf at item 0: it must be finite and at least 0"),
-        ([0.0, -1.0], {"lowest": 0.0}, "v is -1 at item 1: it must be finite and at least 0"),
+        ([1.0, np.nan], {}, r"v is nan at row 1: it must be finite\."),
+        ([-np.inf, 1.0], {"lowest": 0.0}, "v is -inf at row 0: it must be finite and at least 0"),
+        ([0.0, -1.0], {"lowest": 0.0}, "v is -1 at row 1: it must be finite and at least 0"),
     ],
 )
 def test_vectors_that_are_refused(values, settings, message):

@@ -434,12 +434,7 @@ def list_regret_bound(
     measure, _, discounts = _positional(measure)
     surrogate = check_number("surrogate_regret", surrogate_regret, 0.0, closed="left")
     p = check_number("p", p, 1.0)
-    utility = check_vector("expected_utility", expected_utility)
-    if utility.min() < 0:
-        item = int(np.argmax(utility < 0))
-        raise ValueError(
-            f"expected_utility is {utility[item]:g} at item {item}, but must be at least 0."
-        )
+    utility = check_vector("expected_utility", expected_utility, lowest=0.0)
     pairs = misordered_pairs(utility, score)
     rank = np.argsort(np.argsort(-utility, kind="stable"))
     by_position = discounts(len(utility))

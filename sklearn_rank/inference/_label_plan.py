@@ -214,11 +214,11 @@ def plan_labels(
     ... )
     >>> print(plan)
     20 of 950 rows without labels, for precision@50
-    expected standard error 0.0373, 95 % interval 0.1463 wide; drawn uniformly 0.3403
+    expected standard error 0.0373, 95 % interval 0.1463 wide; drawn uniformly 0.3402
     >>> y_true[plan.chosen] = y[plan.chosen]
     >>> asked = {"design": plan.design, "conditional": True}
     >>> print(metric_interval("precision@50", y_true, challenger, **asked))
-    0.5776 [0.4908, 0.6621] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
+    0.5770 [0.4915, 0.6618] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
     """
     refuse_collections(scores=scores, y_true=y_true, compare_with=compare_with)
     refuse_misread(y_true=y_true, scores=scores, compare_with=compare_with, proxy=proxy)

@@ -243,9 +243,9 @@ class TemplateLoss(ABC):
         bad = ~((utility >= 0) & (utility <= self.largest_utility))
         if bad.any():
             index = int(np.argmax(bad))
-            item = index if lists.rows is None else int(lists.rows[index])
+            row = index if lists.rows is None else int(lists.rows[index])
             raise ValueError(
-                f"utility is {utility[index]:g} at item {item}, but must be in [0, "
+                f"utility is {utility[index]:g} at row {row}, but must be in [0, "
                 f"{self.largest_utility:g}] for {self!r}: raise eta above the greatest utility, "
                 "or shift the utilities."
             )

@@ -15,7 +15,7 @@ import numpy as np
 from .._lists import Lists, ScoredLists
 from .._order import ragged_ranges, sorted_descending, tied_blocks
 from .._typing import AnyArray, FloatArray
-from .._validation import check_vector, shape_of
+from .._validation import check_numbers, check_vector, shape_of
 
 # Probabilities, and sums and inverses of them, may be rounded by so much, in float32 too.
 ROUNDING = 1e-6
@@ -173,12 +173,12 @@ def with_n_relevant(lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any)
                 f"{name} differs within {lists.name_of(int(lists.list_of[np.argmax(differs)]))}:"
                 " pass one number per row that is the same for all rows of a list."
             )
-    return _count_relevant(lists, check_vector(name, number), name)
+    return _count_relevant(lists, check_numbers(name, number), name)
 
 
 def _count_relevant(lists: ScoredLists, number: FloatArray, name: str) -> ScoredLists:
     n_pos = lists.totals(lists.positive.astype(np.float64))
-    wrong = (number != np.floor(number)) | (number < n_pos)
+    wrong = (number != np.floor(number)) | (number < n_pos) | (number == np.inf)
     if wrong.any():
         index = int(np.argmax(wrong))
         raise ValueError(

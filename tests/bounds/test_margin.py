@@ -227,9 +227,9 @@ def test_refused(change, message):
 def test_others_refused():
     with pytest.raises(ValueError, match=r"rho=0 must be .* a margin"):
         auc_margin_bound([1.0], [0.0], 0.1, radius=1, norm=1, rho=0)
-    with pytest.raises(ValueError, match="score_pos is inf at item 0: it must be finite"):
+    with pytest.raises(ValueError, match="score_pos is inf at row 0: it must be finite"):
         auc_margin_bound([inf], [inf], 0.1, radius=1, norm=1)
-    with pytest.raises(ValueError, match="score_neg is nan at item 0"):
+    with pytest.raises(ValueError, match="score_neg is nan at row 0"):
         auc_margin_bound([1.0], [nan], 0.1, radius=1, norm=1)
     with pytest.raises(ValueError, match="rho is None"):
         auc_margin_bound([1.0], [0.0], 0.1, radius=1, norm=1, fixed=True)

@@ -281,7 +281,7 @@ def test_refused():
         (lambda: linear_rank_sandwich_bound([6], 5, 0.1, Wilcoxon()), "rank_pos must be ranks"),
         (
             lambda: linear_rank_sandwich_bound([nan], 5, 0.1, Wilcoxon()),
-            "rank_pos is nan at item 0",
+            "rank_pos is nan at row 0",
         ),
         (lambda: linear_rank_sandwich_bound([], 5, 0.1, Wilcoxon()), "rank_pos is empty"),
         (

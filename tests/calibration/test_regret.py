@@ -119,7 +119,7 @@ def test_pairs_bound_the_regret():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([1.0, np.nan], [1.0, 2.0]), "expected_utility is nan at item 1"),
+        (([1.0, np.nan], [1.0, 2.0]), "expected_utility is nan at row 1"),
         (([[1.0, 2.0]], [1.0, 2.0]), "expected_utility has shape"),
         (([], []), "expected_utility is empty"),
         (([1.0, 2.0], [1.0]), "score has 1 entries: pass one score for each of the 2"),
@@ -289,7 +289,7 @@ def test_the_bound_of_a_list_by_hand():
         (("softmax", "ap", 0.1, [1.0, 2.0], [1, 2]), "Theorem 3.3"),
         (("softmax", "dcg", 0.1, [1.0, np.inf], [1, 2]), "expected_utility is inf"),
         (("pointwise_logistic", "dcg", 0.1, [1.0, 2.0], [1, 2]), "expected_utility is 2"),
-        (("softmax", "dcg", 0.1, [1.0, -2.0], [1, 2]), "expected_utility is -2 at item 1"),
+        (("softmax", "dcg", 0.1, [1.0, -2.0], [1, 2]), "expected_utility is -2 at row 1"),
         (("softmax", "dcg", -1.0, [1.0, 2.0], [1, 2]), "surrogate_regret=-1.0"),
     ],
 )

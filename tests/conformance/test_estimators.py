@@ -519,7 +519,7 @@ def test_a_bad_refit_leaves_the_ranker_as_it_was(ranker):
         ((X, np.zeros_like(y), None), "one class only, 0"),
         ((wide, np.arange(len(y)) % 3, None), "type of the target is multiclass"),
         ((wide, y[:-1], None), "inconsistent numbers of samples"),
-        ((wide, y, np.full(len(y), -1.0)), "sample_weight is -1 at item 0"),
+        ((wide, y, np.full(len(y), -1.0)), "sample_weight is -1 at row 0"),
         ((named, np.zeros_like(y), None), "one class only, 0"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -213,7 +213,7 @@ def predicted(proxy):
         ({"design": LabelDesign(pool=np.ones(8))}, "pool is 1 at row 1, which has no label"),
         ({"design": LabelDesign(pool=SCORE > 6)}, "pool is 0 at row 2, which has a label"),
         ({"design": predicted(SCORE)}, "proxy is 7 at row 0"),
-        ({"design": predicted([0.5] * 7 + [np.nan])}, "proxy is nan at item 7"),
+        ({"design": predicted([0.5] * 7 + [np.nan])}, "proxy is nan at row 7"),
         ({"design": predicted([1, 0.5, 0, 1, 0.5, 0, 0.5, 0.5])}, "cross_val_predict"),
         (
             {"design": LabelDesign(review_top=4, scores=~np.isnan(Y)), "conditional": False},

@@ -152,9 +152,9 @@ def test_parameters_that_make_no_loss(make, message):
 @pytest.mark.parametrize(
     ("arguments", "weights", "message"),
     [
-        (([0.0, 1.5],), {}, r"utility is 1.5 at item 1, but must be in \[0, 1\]"),
-        (([0.0, -0.5],), {}, "utility is -0.5 at item 1"),
-        (([0.0, np.nan],), {}, "utility is nan at item 1"),
+        (([0.0, 1.5],), {}, r"utility is 1.5 at row 1, but must be in \[0, 1\]"),
+        (([0.0, -0.5],), {}, "utility is -0.5 at row 1"),
+        (([0.0, np.nan],), {}, "utility is nan at row 1"),
         ((["a", "b"],), {}, "must be numeric"),
         (([[0.0, 1.0]],), {}, "one-dimensional"),
         (([],), {}, "utility is empty"),
@@ -165,7 +165,7 @@ def test_parameters_that_make_no_loss(make, message):
         (
             ([0.0, 1.0],),
             {"sample_weight": [1.0, -1.0]},
-            "sample_weight is -1 at item 1: it must be finite and at least 0",
+            "sample_weight is -1 at row 1: it must be finite and at least 0",
         ),
         (
             ([0.0, 1.0],),
@@ -183,7 +183,7 @@ def test_scores_that_do_not_fit():
     on = losses.PointwiseSquared().on([0.0, 1.0])
     with pytest.raises(ValueError, match="score has 1 entries, but must have 2"):
         on.value([0.0])
-    with pytest.raises(ValueError, match="score is inf at item 0"):
+    with pytest.raises(ValueError, match="score is inf at row 0"):
         on.value([np.inf, 0.0])
 
 

@@ -300,7 +300,7 @@ def test_one_item_and_items_that_do_not_count(name):
 
 def test_lists_are_taken_as_they_are_and_their_domain_is_checked_once():
     made = Lists(labels=np.array([0.0, 2.0]), offsets=np.array([0, 2]), rows=np.array([9, 4]))
-    with pytest.raises(ValueError, match=r"utility is 2 at item 4, but must be in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"utility is 2 at row 4, but must be in \[0, 1\]"):
         LossOnLists(losses.PointwiseLogistic(), made, 1)
     taken = LossOnLists(losses.PointwiseSquared(), made, 1).lists
     assert np.shares_memory(taken.labels, made.labels)

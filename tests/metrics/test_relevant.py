@@ -125,7 +125,9 @@ def test_junk_is_as_good_as_nothing():
 REFUSED = [
     ({"n_relevant": 0}, r"n_relevant of the list is 0, but must be a whole number of at least 1"),
     ({"n_relevant": 1.5}, r"1\.5, but must be a whole number"),
-    ({"n_relevant": np.nan}, "n_relevant is nan"),
+    ({"n_relevant": np.nan}, "n_relevant of the list is nan"),
+    ({"n_relevant": {0: 1, 1: np.inf}, "qid": [0, 1]}, "of the list with qid 1 is inf, but must"),
+    ({"n_relevant": [np.inf, 1]}, "n_relevant is inf at row 0"),
     ({"n_relevant": [2, 3]}, "n_relevant differs within the list"),
     ({"n_relevant": [2, 2, 2]}, "n_relevant has 3 entries"),
     ({"n_relevant": {"a": 2}}, "n_relevant is a mapping from ids, but qid is None"),

@@ -214,7 +214,7 @@ def test_other_numbers_of_classes_are_refused(labels, message):
     [
         ("X", "chunk 7: X contains NaN or infinity, first in row 3, column 2: impute the value"),
         ("y", "chunk 7: y has a missing label at row 3"),
-        ("weight", "chunk 7: sample_weight is nan at item 3: it must be finite and at least 0"),
+        ("weight", "chunk 7: sample_weight is nan at row 3: it must be finite and at least 0"),
     ],
 )
 def test_what_is_wrong_is_said_with_chunk_and_row(name, message):

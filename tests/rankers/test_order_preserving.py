@@ -174,7 +174,7 @@ def test_partial_fit_refuses_what_does_not_go_on():
     ranker = OrderPreservingRanker("pointwise_logistic", measure="dcg", eta=1.0)
     ranker.partial_fit(X, np.minimum(y, 1), qid=qid)
     before = ranker.coef_.copy()
-    with pytest.raises(ValueError, match="utility is 3 at item 0"):
+    with pytest.raises(ValueError, match="utility is 3 at row 0"):
         ranker.partial_fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="features"):
         ranker.partial_fit(X[:, :2], y, qid=qid)
@@ -351,7 +351,7 @@ def test_messages_name_the_row_of_the_caller():
     with pytest.raises(ValueError, match=r"^y has the relevance -2 at row 7"):
         OrderPreservingRanker().fit(X, y, qid=qid)
     y[7] = 9.0
-    with pytest.raises(ValueError, match=r"^utility is 511 at item 7, but must be in \[0, 4\]"):
+    with pytest.raises(ValueError, match=r"^utility is 511 at row 7, but must be in \[0, 4\]"):
         OrderPreservingRanker(losses.PointwiseLogistic(eta=4.0), measure="dcg").fit(X, y, qid=qid)
 
 

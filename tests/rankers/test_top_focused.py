@@ -335,7 +335,7 @@ def test_bad_refits_leave_the_ranker_as_it_was():
         ((X, np.zeros_like(y)), "one class only, 0"),
         ((X, np.arange(len(y)) % 3), "type of the target is multiclass"),
         ((X, y[:-1]), "inconsistent numbers of samples"),
-        ((X, y, -np.ones(len(y))), "sample_weight is -1 at item 0"),
+        ((X, y, -np.ones(len(y))), "sample_weight is -1 at row 0"),
     ):
         with pytest.raises(ValueError, match=message):
             fitted.fit(*bad)
