@@ -121,7 +121,7 @@ class LabelDesign:
     >>> y_true = [1, 1, np.nan, 0, np.nan, 1]
     >>> design = LabelDesign(review_top=2, audit=2, scores=champion)
     >>> print(metric_interval("precision@3", y_true, champion, design=design))
-    0.9106 [0.4060, 1.0000] (precision@3 of the population, 4 of 6 labels known, 95 %, score)
+    0.9106 [0.2547, 1.0000] (precision@3 of the population, 4 of 6 labels known, 95 %, score)
 
     Without the audit, the precision of what was reviewed is known, and the AUC has limits:
 
