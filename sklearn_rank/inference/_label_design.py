@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from scipy.special import betainc, ndtri
+from scipy.stats import rankdata
 
 from .._lists import numbers_of_queries
 from .._sklearn_compat import num_samples
@@ -25,6 +27,9 @@ from .._validation import (
     shown,
 )
 from ..metrics._shared import Evidence, PartialLabels
+
+# What chance does so seldom under a design contradicts it.
+CHANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +66,8 @@ class LabelDesign:
         scores, with those that tie. None assumes nothing.
     pool : array-like of shape (n_samples,) or None, default=None
         Which rows were chosen for labelling, with True or 1, such as the first 5 of each of
-        several rankers: those with labels. Nothing is known of the others.
+        several rankers: those with labels. Nothing is known of the others, unless they were drawn
+        with an ``inclusion_probability``.
     features : array-like of shape (n_samples, n_features) or None, default=None
         All that decided which rows were labelled, for the classifier: scores and features.
     batches : sequence of (LabelDesign, array-like) or None, default=None
@@ -88,8 +94,10 @@ class LabelDesign:
     -----
     What contradicts the labels is an error where the design is used: a labelled row below the
     first k that the audit does not account for, a row of the first k without a label, a
-    probability outside (0, 1]. Rows at the k-th score of the champion that tie with rows without a
-    label count as a stratum of their own.
+    probability outside (0, 1]. So is what chance does with a probability below 1e-9: another
+    number of labels than the probabilities make expected, and labels of rows of one probability
+    that lie at the top or at the end of their scores. Rows at the k-th score of the champion that
+    tie with rows without a label count as a stratum of their own.
 
     If no row below the first k or outside of the pool has a label, nothing is known of these rows,
     and ``method="bounds"`` gives the smallest and the largest value over all labels that they can
@@ -158,7 +166,7 @@ class LabelDesign:
     def __post_init__(self) -> None:
         forms = ("inclusion_probability", "strata", "review_top", "pool", "batches")
         passed = [name for name in forms if getattr(self, name) is not None]
-        if len(passed) != 1:
+        if len(passed) != 1 and passed != ["inclusion_probability", "pool"]:
             what = " and ".join(passed) or "nothing"
             raise TypeError(
                 f"LabelDesign got {what}: pass one of inclusion_probability=, strata=, review_top="
@@ -284,7 +292,10 @@ class LabelDesign:
         if self._is_estimated:
             return _estimated_probabilities(self.inclusion_probability, self.features, known)
         if self.inclusion_probability is not None:
-            return _checked_probabilities(self.inclusion_probability, known)
+            probability = _checked_probabilities(self.inclusion_probability, known)
+            if self.pool is not None:
+                _checked_pool(self.pool, known)
+            return probability
         if self.pool is not None:
             return _checked_pool(self.pool, known)
         if self.strata is None:
@@ -417,6 +428,12 @@ def _checked_probabilities(values: Any, known: BoolArray) -> FloatArray:
             row = int(np.argmax(wrong))
             hint = ", not weights 1 / probability" if probability[row] > 1 else ""
             raise ValueError(f"{name} is {probability[row]:g} at row {row}, which {why}{hint}.")
+    expected, deviation = probability.sum(), np.sqrt((probability * (1.0 - probability)).sum())
+    if abs(known.sum() - expected) > -ndtri(CHANCE / 2.0) * deviation:
+        raise ValueError(
+            f"{name} makes {expected:.0f} labels expected, but {int(known.sum())} rows have one:"
+            " pass the probabilities with which these rows were chosen."
+        )
     return probability
 
 
@@ -426,8 +443,8 @@ def _checked_pool(values: Any, known: BoolArray) -> FloatArray:
         row = int(np.argmax(wrong))
         raise ValueError(
             f"pool is {pool[row]:g} at row {row}, which has {'a' if known[row] else 'no'} label,"
-            " but rows have labels in the pool and nowhere else: pass those with labels, as"
-            " pool=~np.isnan(y_true)."
+            " but rows have labels in the pool and nowhere else: label those that were chosen, or"
+            " pass those with labels, as pool=~np.isnan(y_true)."
         )
     return pool
 
@@ -464,16 +481,25 @@ def _estimated_probabilities(classifier: Any, features: Any, known: BoolArray) -
 
 
 def _refuse_chosen(score: FloatArray, known: BoolArray, where: str, instead: str) -> None:
-    """Refuse labels of rows that were chosen by their scores, where they are said to be random."""
-    if not len(score):
+    """Refuse labels of rows that were chosen by their scores, where they are said to be random.
+
+    The places of a random sample are at least as near to their expectations as uniform numbers,
+    whose order statistics have beta distributions.
+    """
+    n, m = len(score), int(known.sum())
+    if m == 0:
         return
-    above = score > np.median(score)
-    n, n_above, share = int(known.sum()), int((known & above).sum()), float(above.mean() or 0.5)
-    # Chance does not put the labels of a random sample so many standard deviations too high.
-    if n_above - n * share > 6.0 * np.sqrt(n * share * (1.0 - share)):
+    # Of ties the place that speaks less against chance.
+    first, last = (rankdata(-score, way)[known] / n for way in ("min", "max"))
+    i = np.arange(1.0, m + 1.0)
+    chances = (
+        betainc(i, m - i + 1.0, np.sort(last)),
+        betainc(m - i + 1.0, i, np.minimum(1.0 - np.sort(first) + 1.0 / n, 1.0)),
+    )
+    if min(map(np.min, chances)) < CHANCE / m:
         raise ValueError(
-            f"{n_above} of the {n} rows with labels{where} are in the upper half of the scores, so"
-            f" they are no random sample: {instead}."
+            f"The {m} rows with labels{where} do not lie among the scores as a random sample does:"
+            f" {instead}."
         )
 
 
@@ -543,9 +569,13 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
             "conditional=False is for a population, but limits over all labels are for this list:"
             " leave conditional out."
         )
-    if np.ptp(first.partial.probability) == 0.0 and not first.partial.known.all():
+    probability, n_rows = np.unique(first.partial.probability, return_counts=True)
+    # Of fewer rows no choice is as seldom.
+    many = (probability > 0.0) & (probability < 1.0) & (n_rows > -np.log2(CHANCE))
+    for p in probability[many].tolist():
+        rows, where = first.partial.probability == p, f" of probability {p:.4g}"
         instead = "pass how they were chosen, as LabelDesign(review_top=k, scores=champion)"
-        _refuse_chosen(first.data.score, first.partial.known, "", instead)
+        _refuse_chosen(first.data.score[rows], first.partial.known[rows], where, instead)
     for evidence in evidences:
         labels, value = evidence.data.labels.astype(np.float64), evidence.value
         if labels.max() > 1.0:

@@ -81,7 +81,9 @@ class LabelPlan(Printed):
     @property
     def design(self) -> LabelDesign:
         """The design for ``metric_interval`` and ``compare`` once the labels are filled in."""
-        return LabelDesign(inclusion_probability=self.inclusion_probability)
+        labelled = self.inclusion_probability == 1.0
+        labelled[self.chosen] = True
+        return LabelDesign(inclusion_probability=self.inclusion_probability, pool=labelled)
 
     def __str__(self) -> str:
         is_certain = self.inclusion_probability == 1.0
@@ -233,7 +235,7 @@ def plan_labels(
     if y_true is not None:
         known = ~are_missing(array_of_labels(y_true))
     if known.any():
-        design = LabelDesign(np.where(known, 1.0, 0.5), proxy=proxy)
+        design = LabelDesign(np.where(known, 1.0, 1.0 / len(known)), proxy=proxy)
         evidences = check_lists(measure, y_true, rankers, design=design, pos_label=pos_label)
         p = probabilities_of_labels(evidences)
         at = np.where(known, evidences[0].data.labels, p)

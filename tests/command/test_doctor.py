@@ -116,7 +116,7 @@ TRAPS = {
     "labels at random": (names(label=blank(Y, RANDOM), score=S), [RANDOM_ROWS, "--random-labels"]),
     "labels of higher scores": (
         names(label=blank(Y, LOW_HALF | (PLACE % 7 == 0)), score=S),
-        ["auc, ap, precision@top0.1: no interval: 85 of the 85 rows with labels are in the upper"],
+        ["no interval: The 85 rows with labels of probability 0.425 do not lie among the"],
     ),
     "labels of each query's top": (
         names(label=blank(Y, np.arange(N) % 8 > 3), qid=QUERIES, score=-(np.arange(N) % 8)),

@@ -86,7 +86,7 @@ def test_limits_of_a_count_are_near_those_of_its_midp_values(n_found):
     rng = np.random.default_rng(n_found)
     y = np.full(1000, np.nan)
     y[rng.choice(400, 60, replace=False)] = np.arange(60) < n_found
-    y[400:460] = 0
+    y[400 + rng.choice(600, 60, replace=False)] = 0
     score, strata = -np.arange(1000.0), np.arange(1000) < 400
     design = LabelDesign(strata=strata)
     found = metric_interval("precision@400", y, score, design=design, conditional=True)
@@ -251,11 +251,11 @@ def test_labels_of_the_first_rows_are_no_random_sample():
     labels = np.full(len(y), np.nan)
     labels[first] = y[first]
     for design, message in (
-        ("all", "of the 200 rows with labels are in the upper half"),
-        (LabelDesign(np.full(len(y), 0.1)), "of the 200 rows"),
+        ("all", "do not lie among the scores as a random sample"),
+        (LabelDesign(np.full(len(y), 0.1)), "The 200 rows with labels of probability 0.1 do not"),
         (
             LabelDesign(review_top=100, audit=100, scores=champion),
-            "of the 100 rows .* below the first",
+            "The 100 rows with labels below the first",
         ),
     ):
         with pytest.raises(ValueError, match=message):
@@ -334,7 +334,7 @@ def test_batches_are_as_narrow_as_the_better_of_them():
 
 def test_batches_that_contradict_each_other_are_refused():
     (design, first), (plan, second) = two_batches("auc", 0)
-    half = LabelDesign(np.full(2000, 0.5))
+    half = LabelDesign(np.full(2000, (~np.isnan(second)).mean()))
     score = population()[2]
     for batches, message in (
         ([(half, second), (plan, first)], "lacks a label of a batch"),
@@ -489,3 +489,44 @@ def test_the_worst_order_is_no_other_convention(name):
                 abs(found[0].value - found[0].label_function.at(np.nan_to_num(labels)).value)
                 < 1e-9
             )
+
+
+def test_a_design_that_the_labels_contradict_is_refused():
+    y, champion, challenger = population(1000, 100)
+    rng = np.random.default_rng(0)
+    order = np.argsort(-challenger)
+
+    def ask(known, design):
+        labels = np.where(np.isin(np.arange(1000), known), y, np.nan)
+        return metric_interval("auc", labels, challenger, design=design)
+
+    # Another number of labels than the probabilities say.
+    with pytest.raises(ValueError, match=r"makes 990 labels expected, but 270 rows have one"):
+        ask(rng.permutation(1000)[:270], LabelDesign(np.full(1000, 0.99)))
+    # The first or the last rows, said to be random; and others that were chosen by another score.
+    for rows in (order[:10], order[:30], order[-30:], np.argsort(-champion)[:60]):
+        with pytest.raises(ValueError, match="do not lie among the scores as a random sample"):
+            ask(rows, "all")
+        strata = np.repeat([0, 1], 500)
+        known = np.append(order[order < 500][:30], 500 + rng.permutation(500)[:30])
+        with pytest.raises(ValueError, match="do not lie among the scores as a random sample"):
+            ask(known, LabelDesign(strata=strata))
+    # A plan, of which only the positives came back, or other rows.
+    before = rng.permutation(1000)[:100]
+    start = np.where(np.isin(np.arange(1000), before), y, np.nan)
+    plan = plan_labels("auc", challenger, budget=100, y_true=start, random_state=0)
+    others = np.setdiff1d(np.arange(1000), before)[:100]
+    for rows in (plan.chosen[y[plan.chosen] == 1], others):
+        with pytest.raises(ValueError, match=r"label those that were chosen|109 rows have one"):
+            ask(np.append(before, rows), plan.design)
+    assert ask(np.append(before, plan.chosen), plan.design).low > 0.5
+
+
+@pytest.mark.parametrize("n_labels", [10, 100, 900])
+def test_random_samples_of_any_size_are_not_refused(n_labels):
+    y, _, challenger = population(1000, 100)
+    for seed in range(40):
+        known = np.random.default_rng(seed).permutation(1000) < n_labels
+        score = np.round(challenger) if seed % 2 else challenger
+        labels = np.where(known, y, np.nan)
+        metric_interval("precision@top0.1", labels, score, design="all", conditional=True)
