@@ -143,7 +143,9 @@ def joint_comparison(
     if m > 1:
         direction = {"less": -1.0, "non-inferior": sign}.get(alternative, 1.0)
         one_sided = alternative in ("greater", "less", "non-inferior")
-        largest = _largest(joint, direction * matrix, rng, signed=one_sided)
+        known = bool((_variances(matrix, joint.covariance) > 0.0).all())
+        covariance = joint.covariance if known else joint.regularized
+        largest = largest_of_contrasts(covariance, direction * matrix, rng, signed=one_sided)
         # Each statistic as a normal one, at the probability that Student's distribution gives it.
         normal = -ndtri(stdtr(degrees, -extreme))
         beyond = len(largest) - np.searchsorted(largest, normal * (1.0 - 1e-12), "left")
@@ -155,6 +157,7 @@ def joint_comparison(
     else:
         half = -stdtrit(degrees, tail) * errors
         low, high = differences - half, differences + half
+    of_each = level_of_both(question.level, alternative) ** (1.0 / len(joint.estimates))  # Sidak
     half_range = joint.length * np.abs(matrix).sum(axis=1) / 2.0
     hypothesis = f"equal {measure.name}"
     if question.margin is not None:
@@ -166,7 +169,7 @@ def joint_comparison(
         hypothesis,
         values=joint.estimates,
         standard_errors=joint.errors,
-        value_limits=_together(joint, level_of_both(question.level, alternative)),
+        value_limits=[find(of_each) for find in joint.limits],
         differences=differences,
         # Where scores are tied, a value may lie outside of the range without ties.
         low=np.minimum(np.maximum(low, -half_range), differences),
@@ -175,27 +178,6 @@ def joint_comparison(
         pvalues=pvalues,
         difference_errors=errors,
     )
-
-
-def _largest(
-    joint: JointEstimate, matrix: FloatArray, rng: np.random.Generator, *, signed: bool = False
-) -> FloatArray:
-    known = bool((_variances(matrix, joint.covariance) > 0.0).all())
-    covariance = joint.covariance if known else joint.regularized
-    return largest_of_contrasts(covariance, matrix, rng, signed=signed)
-
-
-def _together(joint: JointEstimate, level: float) -> list[Limits]:
-    """Limits of the values that hold together, so that they hold for the best one too."""
-    n = len(joint.limits)
-    if not n:
-        return []
-    tail = (1.0 - level ** (1.0 / n)) / 2.0  # Sidak (1967)
-    if n > 2:
-        # Limits must not depend on random numbers that the contrasts have used.
-        largest = _largest(joint, np.eye(n), np.random.default_rng(0))
-        tail = max(tail, float(ndtr(-np.quantile(largest, level, method="higher"))))
-    return [find(1.0 - 2.0 * tail) for find in joint.limits]
 
 
 def _of_pair(joint: JointEstimate, row: FloatArray) -> tuple[float, LimitsAt]:
@@ -271,8 +253,8 @@ def swap_tests(
         "swaps" if len(pvalues) == 1 else "swaps, Holm",
         list_target(question.measure, influences[:1], [groups]),
         f"equal {question.measure.name}",
-        values=[influence.estimate for influence in influences],
-        standard_errors=[float(np.sqrt(influence.variance())) for influence in influences],
+        values=[influence.linear.estimate for influence in influences],
+        standard_errors=[float(np.sqrt(influence.linear.variance())) for influence in influences],
         differences=differences,
         statistics=statistics,
         pvalues=holm_adjust(pvalues),
@@ -431,7 +413,7 @@ def compare(
     A value with its standard error says what it says for one ranker that was chosen beforehand:
     the best of many is too good by chance. The limits ``value_limits`` hold together with
     probability ``level``, for the best ranker too. They are those of each value by itself, at the
-    level that the largest of correlated normal variables needs, or Sidak's for two rankers.
+    level ``level^(1/K)`` of Sidak.
 
     The variance V of a difference is the sum S of the squares of what the units (the items of a
     class, queries or groups) contribute to it. Where few units carry it, a sample that lacks some
@@ -605,7 +587,8 @@ def _compare_on_list(
     if "influence" in laws:
         influences, groups = influences_of(evidences)
         joint = joint_influence(influences, conditional=not evidences[0].sampled, groups=groups)
-        joint = replace(joint, limits=[*map(limits_of_single, evidences)])
+        limits = [*map(limits_of_single, evidences, influences)]
+        joint = replace(joint, limits=limits)
         target = list_target(measure, influences[:1], [groups])
         return joint_comparison(joint, question, rng, target)
     if evidences[0].sampled:
@@ -661,7 +644,7 @@ def _separate_rows(
             evidences = check_lists(measure, labels, [score], name=name, **rows)
             (influence,), of_rows = influences_of(evidences, name)
             lists.append((influence, of_rows))
-            limits.append(limits_of_single(evidences[0]))
+            limits.append(limits_of_single(evidences[0], influence))
         joint = replace(joint_samples(lists), limits=limits)
         return joint, list_target(measure, *map(list, zip(*lists, strict=True)))
     samples = [

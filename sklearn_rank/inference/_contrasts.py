@@ -9,10 +9,10 @@ from math import sqrt
 import numpy as np
 
 from .._typing import FloatArray
-from ..metrics._shared import Draws, Evidence
+from ..metrics._shared import ClassInfluence, Draws, Evidence
 from ._label_bounds import is_bounded, label_bounds, target_in_part
 from ._limits import Limits, LimitsAt, two_sided_quantile
-from ._list_intervals import limits_of_draws, resampled_values
+from ._list_intervals import limits_of_draws, list_interval, resampled_values
 from ._methods import interval_of, method_of
 from ._results import Comparison, Interval, Question, level_of_both
 from ._score_path import score_limits
@@ -159,11 +159,17 @@ def _single(evidence: Evidence, level: float) -> Interval:
     return interval_of(evidence, level, method)
 
 
-def limits_of_single(evidence: Evidence) -> LimitsAt:
-    """Limits of one ranker by itself."""
+def limits_of_single(evidence: Evidence, influence: ClassInfluence) -> LimitsAt:
+    """Limits of one ranker by itself, of which the influence is known."""
+    measure, groups = evidence.measure, evidence.groups
+    method = method_of(measure, grouped=groups is not None, sampled=evidence.sampled)
+    is_known = method.name == "influence" and method.law == "influence"
 
     def limits(level: float) -> Limits:
-        found = _single(evidence, level)
+        if is_known and measure.kind == "binary" and not evidence.sampled:
+            found = list_interval(measure, influence, level, groups)
+        else:
+            found = _single(evidence, level)
         return found.low, found.high
 
     return limits

@@ -522,9 +522,7 @@ def influences_of(
         return [sampling_influence(x.measure, x.data) for x in evidences], first.groups
     if first.groups is not None:
         evidences = [evidence.repeat() for evidence in evidences]
-    influences = [
-        influence_of(x.measure, x.data, conditional=x.conditional).linear for x in evidences
-    ]
+    influences = [influence_of(x.measure, x.data, conditional=x.conditional) for x in evidences]
     return influences, evidences[0].groups
 
 
@@ -655,6 +653,7 @@ def joint_influence(
     influences: Sequence[ClassInfluence], *, conditional: bool = True, groups: Groups | None = None
 ) -> JointEstimate:
     """Estimate statistics of the same units, such as the items of a list, and their covariance."""
+    influences = [influence.linear for influence in influences]
     first = influences[0]
     if groups is not None or first.sampling_weight is not None:
         groups = groups or singleton_groups(len(first.values))
@@ -701,7 +700,7 @@ def joint_influence(
 
 def joint_samples(samples: Sequence[tuple[ClassInfluence, Groups | None]]) -> JointEstimate:
     """Estimate a statistic of each of several samples, which may share groups."""
-    grouped = [([x], groups) for x, groups in samples if groups is not None]
+    grouped = [([x.linear], groups) for x, groups in samples if groups is not None]
     if grouped:
         return _joint_groups(grouped, conditional=True)
     return joint_independent([joint_influence([influence]) for influence, _ in samples])

@@ -120,7 +120,7 @@ def list_interval(
     conditional: bool = True,
 ) -> Interval:
     conditional = conditional and influence.sampling_weight is None
-    joint = joint_influence([influence.linear], conditional=conditional, groups=groups)
+    joint = joint_influence([influence], conditional=conditional, groups=groups)
     error = float(joint.errors[0])
     if isfinite(influence.length):
         origin, length = influence.range[0], influence.length

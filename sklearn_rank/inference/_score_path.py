@@ -406,7 +406,7 @@ def score_limits(
                 " population differ: pass more labels, or leave conditional out."
             )
         influences = [
-            influence_of(x.measure, replace(x.data, labels=labels), conditional=False).linear
+            influence_of(x.measure, replace(x.data, labels=labels), conditional=False)
             for x in evidences
         ]
         return joint_influence(influences, conditional=False, groups=first.groups)
