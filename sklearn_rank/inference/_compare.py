@@ -491,9 +491,9 @@ def compare(
     standard errors are of each ranker alone, not adjusted for choosing the best
     <BLANKLINE>
     ranker   value  standard error  95 % interval, all together
-    a       0.8538          0.0230             [0.7832, 0.9007]
-    b       0.8610          0.0214             [0.7946, 0.9048]
-    c       0.6385          0.0337             [0.5517, 0.7153]
+    a       0.8538          0.0230             [0.7815, 0.9015]
+    b       0.8610          0.0214             [0.7930, 0.9055]
+    c       0.6385          0.0337             [0.5499, 0.7168]
     <BLANKLINE>
     contrast  difference       95 % interval         p  conclusion
     a - c        +0.2153  [+0.1449, +0.2856]   2.8e-09  a better

@@ -282,9 +282,9 @@ class RankEnsemble(NamedMembers, QueryRanker):
     standard errors are of each ranker alone, not adjusted for choosing the best
     <BLANKLINE>
     ranker     value  standard error  95 % interval, all together
-    ensemble  0.7974          0.0326             [0.7127, 0.8648]
-    linear    0.8023          0.0328             [0.7169, 0.8697]
-    trees     0.7672          0.0357             [0.6763, 0.8417]
+    ensemble  0.7974          0.0326             [0.7003, 0.8727]
+    linear    0.8023          0.0328             [0.7043, 0.8775]
+    trees     0.7672          0.0357             [0.6632, 0.8505]
     <BLANKLINE>
     contrast           difference       95 % interval      p  conclusion
     linear - ensemble     +0.0049  [-0.0449, +0.0547]  0.964  no difference shown

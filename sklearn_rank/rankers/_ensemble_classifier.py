@@ -230,9 +230,9 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     standard errors are of each ranker alone, not adjusted for choosing the best
     <BLANKLINE>
     ranker       value  standard error  95 % interval, all together
-    ensemble    0.9411          0.0131             [0.8772, 0.9767]
-    linear      0.8765          0.0272             [0.7938, 0.9289]
-    neighbours  0.9095          0.0165             [0.8463, 0.9503]
+    ensemble    0.9411          0.0131             [0.8754, 0.9774]
+    linear      0.8765          0.0272             [0.7918, 0.9300]
+    neighbours  0.9095          0.0165             [0.8446, 0.9512]
     <BLANKLINE>
     contrast               difference       95 % interval       p  conclusion
     linear - ensemble         -0.0646  [-0.1287, -0.0005]   0.048  ensemble better
