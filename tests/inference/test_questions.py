@@ -114,6 +114,11 @@ REASONS = {
         " tell its variance in a longer list: plan queries, or a measure of a share of the list.",
     ),
     "c": (r"keeps all rows", "The accumulator keeps all rows: pass them to `metric_interval`."),
+    "d": (
+        r"no target in common",
+        "Lists that grow, or ties, move the value, so that looks have no target in common: pass"
+        " `qid`, such as the day.",
+    ),
 }
 TITLE = ["measure"] + [
     f"{name}{', ' if units else ''}{units}"
