@@ -14,6 +14,7 @@ def limits_of(y, is_batch, score=None, **options):
     """Limits of labels from the top of the joint order."""
     y, is_batch = np.asarray(y), np.asarray(is_batch)
     score = -np.arange(float(len(y))) if score is None else score
+    options = {"random_state": 0} | options
     return batch_limits(y[~is_batch], score[~is_batch], score[is_batch], **options)
 
 
