@@ -764,7 +764,7 @@ class ConfidenceSequence:
             check_consistent_length(y_true, *scores.values())
             # A stream of its own: rows may have been drawn with such a seed.
             rng = np.random.default_rng([self.n_looks, 1])
-            rows = random_rows(y_true, design, rng)
+            rows = random_rows(y_true, design, rng, groups)
             y_true = y_true[rows]
             y_score, baseline_score, groups = (take(score, rows) for score in scores.values())
         batch = self._read(y_true, y_score, qid, baseline_score, groups, sample_weight)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import betainc, ndtri
+from scipy.special import betainc
 from scipy.stats import rankdata
 
 from .._lists import numbers_of_queries
@@ -26,7 +26,7 @@ from .._validation import (
     refuse_misread,
     shown,
 )
-from ..metrics._shared import Evidence, PartialLabels
+from ..metrics._shared import Evidence, Groups, PartialLabels, singleton_groups
 
 # What chance does so seldom under a design contradicts it.
 CHANCE = 1e-9
@@ -95,9 +95,9 @@ class LabelDesign:
     What contradicts the labels is an error where the design is used: a labelled row below the
     first k that the audit does not account for, a row of the first k without a label, a
     probability outside (0, 1]. So is what chance does with a probability below 1e-9: another
-    number of labels than the probabilities make expected, and labels of rows of one probability
-    that lie at the top or at the end of their scores. Rows at the k-th score of the champion that
-    tie with rows without a label count as a stratum of their own.
+    number of labels than the probabilities make expected and, without ``groups``, labels of rows
+    of one probability that lie at the top or at the end of their scores. Rows at the k-th score of
+    the champion that tie with rows without a label count as a stratum of their own.
 
     If no row below the first k or outside of the pool has a label, nothing is known of these rows,
     and ``method="bounds"`` gives the smallest and the largest value over all labels that they can
@@ -399,11 +399,16 @@ class LabelDesign:
 Design: TypeAlias = LabelDesign | Literal["all"] | None
 
 
-def random_rows(y_true: Any, design: Any, rng: np.random.Generator) -> IntArray:
+def random_rows(
+    y_true: Any, design: Any, rng: np.random.Generator, groups: Any = None
+) -> IntArray:
     """Labelled rows that are a random sample of all rows: the more likely a label, the fewer."""
     if are_missing(array_of_labels(y_true)).all():
         return np.empty(0, dtype=np.intp)
-    return rows_at_random(check_partial_labels(y_true, design)[1], rng)
+    _, partial = check_partial_labels(y_true, design)
+    if groups is None:
+        _refuse_number(partial, singleton_groups(len(partial.known)))
+    return rows_at_random(partial, rng)
 
 
 def rows_at_random(partial: PartialLabels, rng: np.random.Generator) -> IntArray:
@@ -428,12 +433,6 @@ def _checked_probabilities(values: Any, known: BoolArray) -> FloatArray:
             row = int(np.argmax(wrong))
             hint = ", not weights 1 / probability" if probability[row] > 1 else ""
             raise ValueError(f"{name} is {probability[row]:g} at row {row}, which {why}{hint}.")
-    expected, deviation = probability.sum(), np.sqrt((probability * (1.0 - probability)).sum())
-    if abs(known.sum() - expected) > -ndtri(CHANCE / 2.0) * deviation:
-        raise ValueError(
-            f"{name} makes {expected:.0f} labels expected, but {int(known.sum())} rows have one:"
-            " pass the probabilities with which these rows were chosen."
-        )
     return probability
 
 
@@ -478,6 +477,22 @@ def _estimated_probabilities(classifier: Any, features: Any, known: BoolArray) -
             " a label: pass a smoother classifier, such as LogisticRegression()."
         )
     return probability
+
+
+def _refuse_number(partial: PartialLabels, units: Groups) -> None:
+    """Refuse a number of labels that the probabilities all but exclude, by Bernstein's inequality.
+
+    The labels of a unit may have been drawn together.
+    """
+    p, n_known = partial.probability, int(partial.known.sum())
+    deviations: FloatArray = np.sqrt(p * (1.0 - p))
+    variance, largest = float((units.sums(deviations) ** 2).sum()), units.sizes(p < 1.0).max()
+    excess = abs(n_known - float(p.sum()))
+    if excess**2 > 2.0 * np.log(2.0 / CHANCE) * (variance + excess * largest / 3.0):
+        raise ValueError(
+            f"The design makes {p.sum():.0f} labels expected, but {n_known} rows have one: pass"
+            " the probabilities with which these rows were chosen."
+        )
 
 
 def _refuse_chosen(score: FloatArray, known: BoolArray, where: str, instead: str) -> None:
@@ -569,14 +584,8 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
             "conditional=False is for a population, but limits over all labels are for this list:"
             " leave conditional out."
         )
-    probability, n_rows = np.unique(first.partial.probability, return_counts=True)
-    # Of fewer rows no choice is as seldom.
-    many = (probability > 0.0) & (probability < 1.0) & (n_rows > -np.log2(CHANCE))
-    for p in probability[many].tolist():
-        rows, where = first.partial.probability == p, f" of probability {p:.4g}"
-        instead = "pass how they were chosen, as LabelDesign(review_top=k, scores=champion)"
-        _refuse_chosen(first.data.score[rows], first.partial.known[rows], where, instead)
     for evidence in evidences:
+        _refuse_contradicted(evidence)
         labels, value = evidence.data.labels.astype(np.float64), evidence.value
         if labels.max() > 1.0:
             raise ValueError(
@@ -593,6 +602,21 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
                 " labels, since its rule for ties or its convention is another: leave out ties and"
                 " convention of the measure, whose value is then the mean over orders of ties."
             )
+
+
+def _refuse_contradicted(evidence: Evidence) -> None:
+    """Refuse labels of another number or place than their probabilities make possible."""
+    partial: Any = evidence.partial
+    if partial.batches is not None or partial.at_random:
+        return  # whose probabilities are no given ones
+    _refuse_number(partial, evidence.units)
+    probability, n_rows = np.unique(partial.probability, return_counts=True)
+    # Of fewer rows no choice is as seldom. Rows of a group may have been drawn together.
+    many = (probability > 0.0) & (probability < 1.0) & (n_rows > -np.log2(CHANCE))
+    for p in probability[many].tolist() if evidence.groups is None else ():
+        rows, where = partial.probability == p, f" of probability {p:.4g}"
+        instead = "pass how they were chosen, as LabelDesign(review_top=k, scores=champion)"
+        _refuse_chosen(evidence.data.score[rows], partial.known[rows], where, instead)
 
 
 def check_fitted_proxy(labels: AnyArray, partial: PartialLabels) -> None:

@@ -270,12 +270,12 @@ def _predicted(labels: AnyArray, shares: list[FloatArray], partial: Any) -> Floa
     if partial.proxy is not None:
         # The slope of a good proxy is large: it is shrunk by 100 times less.
         columns[:, -2] *= 10.0
-    # The labels may depart from a line by a hat at each of some knots: one for ten labels of the
-    # rarer class (Peduzzi et al. 1996), and n^(1/3) at most.
+    # Logits are a line and a linear spline: a knot for ten labels of the rarer class (Peduzzi et
+    # al. 1996), and n^(1/3) at most.
     n_knots = min(np.bincount(labels[known].astype(bool)).min() // 10, round(np.cbrt(known.sum())))
     if n_knots > 2:
-        hats = SplineTransformer(n_knots, degree=1).fit_transform(columns[:, : len(shares)])
-        columns = np.hstack([columns, 3.0 * hats])
+        spline = SplineTransformer(n_knots, degree=1).fit_transform(columns[:, : len(shares)])
+        columns = np.hstack([columns, 3.0 * spline])
     # Few positives have labels: by so much slopes are shrunk.
     model = LogisticRegression(C=0.1, solver="newton-cholesky").fit(columns[known], labels[known])
     return np.asarray(model.predict_proba(columns)[:, 1])

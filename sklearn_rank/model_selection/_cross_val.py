@@ -281,13 +281,16 @@ def _interval_in_part(
     groups = None if sample.groups is None else sample.groups[rows]
     sample = sample._replace(labels=sample.labels[rows], groups=groups, partial=partial)
     folds = held_out(sample, tests, [scores])
+    of_rows = None if groups is None else check_groups(groups, len(rows))
     evidences = [
-        replace(folds.measure.evidence(data), partial=partial.only(test))
+        replace(
+            folds.measure.evidence(data, None if of_rows is None else of_rows.only(test)),
+            partial=partial.only(test),
+        )
         for (data,), test in zip(folds.lists, tests, strict=True)
     ]
     for evidence in evidences:
         check_labels_in_part([evidence])
-    of_rows = None if groups is None else check_groups(groups, len(rows))
     path = score_path_of_parts(
         [[x] for x in evidences], tests, sample.labels, partial, [1.0], of_rows
     )

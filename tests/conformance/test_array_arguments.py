@@ -326,7 +326,7 @@ def calls():
             lambda inclusion_probability: LabelDesign(
                 inclusion_probability=inclusion_probability
             ).sample_weight(Y),
-            {"inclusion_probability": np.full(N, 0.99)},
+            {"inclusion_probability": np.full(N, 0.5)},
         ),
         "GroupRankerAdapter.fit from scores": (
             lambda **k: sklearn_rank.GroupRankerAdapter(

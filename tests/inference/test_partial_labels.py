@@ -517,9 +517,24 @@ def test_a_design_that_the_labels_contradict_is_refused():
     plan = plan_labels("auc", challenger, budget=100, y_true=start, random_state=0)
     others = np.setdiff1d(np.arange(1000), before)[:100]
     for rows in (plan.chosen[y[plan.chosen] == 1], others):
-        with pytest.raises(ValueError, match=r"label those that were chosen|109 rows have one"):
+        with pytest.raises(ValueError, match=r"label those that were chosen|109 rows have"):
             ask(np.append(before, rows), plan.design)
     assert ask(np.append(before, plan.chosen), plan.design).low > 0.5
+
+
+def test_labels_of_whole_groups_or_of_few_rows_are_not_refused():
+    rng, user = np.random.default_rng(0), np.repeat(np.arange(20), 100)
+    y = rng.random(2000) < 0.3
+    score = np.repeat(rng.normal(size=20), 100) + y + rng.normal(size=2000) / 4
+    for seed in range(40):
+        drawn = np.random.default_rng(seed).random(20) < 0.3
+        if drawn.any():
+            labels = np.where(drawn[user], y, np.nan)
+            design = LabelDesign(np.full(2000, 0.3))
+            metric_interval("auc", labels, score, design=design, groups=user, conditional=True)
+    # Eight labels where one is expected: seldom, but not out of the question.
+    labels = np.where(rng.permutation(2000) < 8, y, np.nan)
+    metric_interval("auc", labels, score, design=LabelDesign(np.full(2000, 5e-4)))
 
 
 @pytest.mark.parametrize("n_labels", [10, 100, 900])
