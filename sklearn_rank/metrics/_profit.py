@@ -14,6 +14,7 @@ from .._validation import (
     check_number,
     check_position,
     check_vector,
+    is_number,
     refuse_misread,
     shape_of,
     shown,
@@ -193,6 +194,12 @@ def amounts_of(y_true: Any, value: Any, *, pos_label: Any = None) -> FloatArray:
         raise ValueError(
             f"value has {len(columns)} columns, but must have the amount of a row if it is"
             " positive, and the amount if it is not: pass (gain, cost)."
+        )
+    if all(map(is_number, columns)) and columns[1] > 0:
+        warn(
+            f"value={shown(value)} has a positive cost, so that rows that are not positive bring"
+            f" {columns[1]:g} each: pass ({columns[0]:g}, {-columns[1]:g}) if they cost it.",
+            UserWarning,
         )
     gain, cost = (
         np.full(n, check_number("value", x)) if np.ndim(x) == 0 else check_vector("value", x, n)

@@ -33,6 +33,8 @@ def test_amounts_are_gains_of_positives_and_costs_of_others():
     assert amounts_of(y, (gain, cost)).tolist() == [10, -2, 30]
     assert amounts_of(y, np.column_stack([gain, cost])).tolist() == [10, -2, 30]
     assert amounts_of(y, (7, cost)).tolist() == [7, -2, 7]
+    with pytest.warns(UserWarning, match=r"positive cost, .* pass \(19, -1\) if they cost it"):
+        assert amounts_of(y, (19, 1)).tolist() == [19, 1, 19]
     named = np.array(["fraud", "ok", "fraud"])
     assert amounts_of(named, (7, -1), pos_label="fraud").tolist() == [7, -1, 7]
     for value, message in (
