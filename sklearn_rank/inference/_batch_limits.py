@@ -196,14 +196,15 @@ def batch_limits(
 
     Notes
     -----
-    The theorem: labelled rows and rows of the batch are exchangeable, such as independent draws
-    from one population. Then the labelled ones are at random places of the joint order, for any
-    model and any labels. With B positives among the a labelled rows above the (k + 1)-th row of
-    the batch, B is hypergeometric: a draws from ``k + a`` places of which P are positive. The
-    lower limit is ``P - B`` for the smallest P of which B or more are not too rare, the upper one
-    that for the largest P of which B or fewer are not. For a single k the probability of an error
-    is at most ``1 - level``, below it only as counts are whole. Ties are put in a random order,
-    which is part of the result.
+    The theorem, for every number of rows (Theorem 12 of :doc:`/theory/auc_bounds`):
+    labelled rows and rows of the batch are exchangeable, such as independent draws from one
+    population. Then the labelled ones are at random places of the joint order, for any model and
+    any labels. With B positives among the a labelled rows above the (k + 1)-th row of the batch, B
+    is hypergeometric: a draws from ``k + a`` places of which P are positive. The lower limit is
+    ``P - B`` for the smallest P of which B or more are not too rare, the upper one that for the
+    largest P of which B or fewer are not. For a single k the probability of an error is at most
+    ``1 - level``, below it only as counts are whole. Ties are put in a random order, which is part
+    of the result.
 
     Several k are a union: of the numbers in ``k`` there are looks at about 10 rows, 13, ... (a
     factor of 1.3) up to the largest, and each has an equal part of ``1 - level``. Between them the

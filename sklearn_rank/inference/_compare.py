@@ -402,7 +402,9 @@ def compare(
     up to 100,000 draws, with Student's quantiles. Limits are never wider than Bonferroni's. The
     degrees of freedom of a contrast are at most those of Satterthwaite's rule, with ``n_pos - 1``
     and ``n_neg - 1``, of n queries ``n - 1``. The labels of one list are treated as fixed, with
-    ``weights="sampling"`` or ``design`` as random. All is asymptotic.
+    ``weights="sampling"`` or ``design`` as random. Items of a class, queries or groups are
+    independent. All is asymptotic, but for the tests by exchanges (see below) and limits over all
+    labels (:doc:`/theory/inference`).
 
     On separate data, values a and b with the limits ``(l, u)`` of :func:`metric_interval` have the
     difference ``a - b`` with the lower limit ``a - b - sqrt((a - l_a)^2 + (u_b - b)^2)``, the

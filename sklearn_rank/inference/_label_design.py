@@ -77,7 +77,8 @@ class LabelDesign:
     proxy : array-like of shape (n_samples,) or None, default=None
         Predicted probability of each row to be positive, by a model that was not fitted on these
         labels or out of fold. It makes intervals narrower where it is good, and costs no coverage
-        where it is not. Of a simple random sample of all rows ``strata`` is the same for all.
+        where it is not but while there are few labels. Of a simple random sample of all rows
+        ``strata`` is the same for all.
 
     Raises
     ------
@@ -105,11 +106,15 @@ class LabelDesign:
     the labels do not matter, as in the precision of the reviewed rows, they are equal.
     :func:`compare` gives the limits of the difference over labels that are the same for all
     rankers. It says "better on this list", or "the labels do not tell" if 0 is within, and the
-    p-value is 0 or 1: how much other lists differ is not in the limits. The limits
-    are sharp, except those of differences of average precision, which hold but may be too wide.
-    They take O(n log n) time. With ``qid`` each query has such limits, and the queries are a
-    sample: the lower limit is Student's for the mean of the lower ones, the upper limit that for
-    the mean of the upper ones. Queries that may lack a value count where this moves the limit out.
+    p-value is 0 or 1: how much other lists differ is not in the limits. The limits are sharp,
+    except those of differences of average precision, which hold but may be too wide. They take O(n
+    log n) time. With ``qid`` each query has such limits, and the queries are a sample: the lower
+    limit is that of :func:`metric_interval` for the mean of the lower ones, the upper limit that
+    for the mean of the upper ones, which are asymptotic. Queries that may lack a value count where
+    this moves the limit out.
+
+    Where a sample of all rows has labels, limits are asymptotic in the number of labels, given how
+    rows were drawn (:doc:`/theory/inference`).
 
     A classifier assumes labels that are missing at random given the features: of rows with equal
     features, those with labels are a random sample. Nothing in the data can show this. The

@@ -164,11 +164,13 @@ def plan_labels(
 
     Notes
     -----
-    With inclusion probabilities pi_i the variance is ``sum of (1 - pi_i)/pi_i L_i^2 p_i (1 -
-    p_i)``, which the probabilities minimise for a given sum; those that would exceed 1 are 1. A
-    fifth of the labels does not rest on the predictions: all rows with a derivative have equal
-    parts of it. Rows without a derivative, such as those below the first k, share 1 % of the
-    budget, and what exceeds the number of others. A plan for one measure may be a poor one for
+    With inclusion probabilities pi_i the variance is
+    ``sum of (1 - pi_i)/pi_i L_i^2 p_i (1 - p_i)``, which the probabilities minimise for a given
+    sum; those that would exceed 1 are 1. A fifth of the labels does not rest on the predictions:
+    all rows with a derivative have equal parts of it, which makes the variance at most about five
+    times that of equal probabilities where the predictions are wrong, and 1.25 times the least
+    where they are right. Rows without a derivative, such as those below the first k, share 1 % of
+    the budget, and what exceeds the number of others. A plan for one measure may be a poor one for
     another.
 
     **The sample** is of fixed size, by the pivotal method [1]_ in random order: two rows meet, and

@@ -47,7 +47,8 @@ def metric_interval(
     With ``qid`` the queries are the sample. The estimate is the mean of their values ``v_1, ...,
     v_n``, and ``"t"`` gives ``mean ± t_{n-1} sd / sqrt(n)``. Without ``qid`` the items of one list
     are the sample, and the method depends on the measure: Wilson's score interval for the AUC,
-    influence values for a rank statistic, binomial limits for the first positions.
+    influence values for a rank statistic, binomial limits for the first positions. All are
+    asymptotic but those of "exact", "dkw", "kl" and "mcdiarmid".
 
     Parameters
     ----------
@@ -111,7 +112,8 @@ def metric_interval(
     Returns
     -------
     Interval
-        The value of the measure with its limits. ``target`` describes in words what they estimate.
+        The value of the measure with its limits. ``target`` describes in words what they estimate,
+        and whether labels are fixed or random.
 
     Raises
     ------
@@ -203,9 +205,9 @@ def metric_interval(
       the measure of the population at this fraction of positives. "influence".
     - ``"precision@k"``, ``"dcg"``, ``"rbp"``, ``positional_score``: the expectation given the
       scores, with the labels of the first positions as new independent draws. "wilson" and "exact"
-      (Clopper and Pearson). The number of draws is the sum of the weights divided by the largest
-      weight, which is k for precision. Gains are assumed to lie between 0 and the gain of the
-      highest grade in the list.
+      (Clopper and Pearson), a theorem for equal weights only. The number of draws is the sum of
+      the weights divided by the largest weight, which is k for precision: no sum varies more.
+      Gains are assumed to lie between 0 and the gain of the highest grade in the list.
     - ``"success@k"``: the same target. "exact" combines the smallest probability that the limit of
       the precision allows with the upper limit of a single draw.
     - ``"pos@top"``: the positives above the highest *observed* negative, a binomial number given
@@ -219,13 +221,13 @@ def metric_interval(
       sample size.
 
     Other measures, such as ``"ndcg"``, ``"rr"`` and ``"err"``, are means over queries and need
-    ``qid``. "influence" uses Wilson's limits within the range of the measure, or exact limits if
-    these are wider, with half an item added at either end in both classes. With random labels the
-    range is that at the observed share of positives, and what other shares add, on the scale of
-    logarithms, is joined to either distance in squares. With groups, what half an item adds to the
-    variance counts as many times as groups vary more than independent items. The cost beyond the
-    measure is O(n log n) time and O(n) memory, and O(n_resamples n) time for bootstraps.
-    :doc:`/benchmarks/inference` has the measured coverage.
+    ``qid``. Items of a class, or groups, are independent. "influence" uses Wilson's limits within
+    the range of the measure, or exact limits if these are wider, with half an item added at either
+    end in both classes. With random labels the range is that at the observed share of positives,
+    and what other shares add, on the scale of logarithms, is joined to either distance in squares.
+    With groups, what half an item adds to the variance counts as many times as groups vary more
+    than independent items. The cost beyond the measure is O(n log n) time and O(n) memory, and
+    O(n_resamples n) time for bootstraps. :doc:`/benchmarks/inference` has the measured coverage.
 
     Do not pass scores pooled over the folds of a cross-validation: the interval is then too short.
     Use :func:`sklearn_rank.model_selection.cross_val_interval` instead.

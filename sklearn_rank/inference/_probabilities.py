@@ -297,12 +297,13 @@ def calibration_at_top(
 
     Notes
     -----
-    The limits are pointwise, for the expected fraction of positives among these k items given
-    their probabilities: Wilson's limits, or the exact mid-p limits if these are wider. If k cuts a
-    block of m tied items with j of them inside, the block counts as m draws with weight ``j / k``,
-    whose limits are combined with those of the items above as independent errors (Zou & Donner
-    2008). With ``groups`` the effective number of draws comes from the variance of the sums over
-    groups, with Student's quantile. The cost is O(n log n) time and O(n) memory.
+    The limits are pointwise and asymptotic, for the expected fraction of positives
+    among these k items given their probabilities, with new independent labels: Wilson's limits, or
+    the exact mid-p limits if these are wider. If k cuts a block of m tied items with j of them
+    inside, the block counts as m draws with weight ``j / k``, whose limits are combined with those
+    of the items above as independent errors (Zou & Donner 2008). With ``groups`` the effective
+    number of draws comes from the variance of the sums over groups, with Student's quantile. The
+    cost is O(n log n) time and O(n) memory.
 
     Examples
     --------
@@ -544,12 +545,13 @@ def net_benefit_curve(
 
     Notes
     -----
-    The limits are pointwise. The net benefit is a sum of two proportions: TP and FP as fractions
-    of all items, or TPR and FPR with ``prevalence``. If ``standardized`` without it, they
-    are TPR and the odds of ``FP / (FP + positives)``. Each proportion has Wilson's limits, or
-    exact mid-p limits if these are wider. Their distances are combined like correlated standard
-    errors [3]_. With ``groups`` the effective number of draws and the correlation come from the
-    sums over groups, with Student's quantile.
+    The limits are pointwise and asymptotic, for independent items, or groups, and for
+    the population; with ``prevalence`` numbers of both classes are fixed. The net benefit is a sum
+    of two proportions: TP and FP as fractions of all items, or TPR and FPR with ``prevalence``. If
+    ``standardized`` without it, they are TPR and the odds of ``FP / (FP + positives)``. Each
+    proportion has Wilson's limits, or exact mid-p limits if these are wider. Their distances are
+    combined like correlated standard errors [3]_. With ``groups`` the effective number of draws
+    and the correlation come from the sums over groups, with Student's quantile.
 
     With ``prevalence``, pass the probabilities of the target population. If the model was
     fitted to a sample with the fraction p of positives, first divide their odds by ``p / (1 - p)``

@@ -156,11 +156,12 @@ def recall_certificate(
     when labelling stops. With F in the review, x in a sample of n rows, and K among all rows
     without a review, the recall is ``(F + x) / (F + K)``.
 
-    The guarantee is for labels that are drawn without replacement, for each K, over the order of
-    the labels. Looks may be at any time, and may depend on what was found. The reviewed rows, the
-    recall and the level are fixed before the first look. If more rows are reviewed later, a new
-    sequence begins: divide ``1 - level`` among the sequences. The sample grows by random rows: a
-    row that was chosen by its score belongs to the review.
+    The guarantee is exact (Theorem 13 of :doc:`/theory/auc_bounds`), for labels that are drawn
+    without replacement, for each K, over the order of the labels. Looks may be at any time, and
+    may depend on what was found. The reviewed rows, the recall and the level are fixed before the
+    first look. If more rows are reviewed later, a new sequence begins: divide ``1 - level`` among
+    the sequences. The sample grows by random rows: a row that was chosen by its score belongs to
+    the review.
 
     The boundary is the smallest n at which x positives have a small probability if K is too large
     by one. This probability is proportional to ``1 + 5 / (x + 1)``, and the largest with which the

@@ -49,6 +49,15 @@ class Interval(Printed):
         Estimated bias: the mean of the estimate minus the target. It was subtracted from the
         centre of the interval. None if the method makes no correction.
 
+    Notes
+    -----
+    The target says of what the interval is: "at 12 positives of 71" of lists with these labels,
+    "of the population" of random ones, "of this list" of this one with all labels, "given the
+    scores" of new labels of these rows. All limits are for independent rows, queries or groups,
+    and scores that were not fitted or selected on them. Those of "bounds" are certain; those of
+    "kl", "mcdiarmid", "dkw", "betting" and "exact" hold for every number of rows, "exact" of sums
+    over positions with equal weights; all others are asymptotic (:doc:`/theory/inference`).
+
     Examples
     --------
     >>> from sklearn_rank.inference import Interval

@@ -472,8 +472,9 @@ def roc_band(
     With ``groups`` the band is valid if the items of a class have one distribution, for any
     dependence within groups. The positives are a mean over selections of ``M = floor(n_pos / most
     positives in a group)`` independent ones: d_pos is the mean of the Kolmogorov-Smirnov statistic
-    of M items above its quantile at ``(1 + level) / 2``, and d_neg likewise. Dask collections
-    (without ``groups``) are counted as in :func:`metric_interval`.
+    of M items above its quantile at ``(1 + level) / 2``, and d_neg likewise (Theorem 8 of
+    :doc:`/theory/auc_bounds`). Dask collections (without ``groups``) are counted as in
+    :func:`metric_interval`.
 
     References
     ----------

@@ -356,7 +356,8 @@ def sample_size(
     -----
     ``n`` is the smallest sufficient size, with the number of positives rounded to the nearest
     whole number. The width is that at the expected value; the observed value will differ from it.
-    The intervals are those of :func:`metric_interval`, and the tests have the same variance.
+    The intervals are those of :func:`metric_interval`, and the tests have the same variance: plans
+    are for fixed numbers of independent positives and negatives, and asymptotic.
 
     A pilot gives the variance of the influence values of each class, and ``V(n) = V_pos / n_pos +
     V_neg / n_neg``. If the measure depends on the prevalence and ``prevalence`` differs from that
