@@ -234,8 +234,9 @@ def rank_interval(
     bias -= value * rank_bias(classes, np.array([1.0, 0.0]), phi, counts)
     bias /= best - worst
     low, high = (0.0, 1.0) if normalize == "minmax" else limit_range(phi, n, k)
-    limits = influence_limits(shares, value - bias, level, groups=evidence.groups)
-    joint = joint_influence([influence], conditional=conditional, groups=evidence.groups)
+    of_labels: Any = {"groups": evidence.groups, "conditional": conditional}
+    limits = influence_limits(shares, value - bias, level, **of_labels)
+    joint = joint_influence([influence], **of_labels)
     estimate, length = influence.estimate, high - low
     if normalize == "minmax":
         estimate = min(max(estimate, 0.0), 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import hypot, inf, isfinite, isnan, nan, sqrt
+from math import hypot, inf, isfinite, isnan, nan, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from .._order import TiedBlocks, counted_blocks, top_mass
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..metrics import Measure, get_measure, precision_at_top_score
 from ..metrics._shared import (
+    BENT,
     PSEUDO_WEIGHT,
     ClassInfluence,
     Draws,
@@ -48,10 +49,13 @@ def influence_limits(
     level: float,
     *,
     groups: Groups | None = None,
+    conditional: bool = True,
 ) -> Limits:
-    """Limits at these labels for the effective number of Bernoulli draws of the influence."""
-    estimate = min(max(estimate, 0.0), 1.0)
-    degrees = inf
+    """Limits at these labels for the effective number of Bernoulli draws of the influence.
+
+    Jumps count as those of random labels if these are not fixed.
+    """
+    degrees, jump_bias = inf, influence.jump_bias[0 if conditional else 1]
     if groups is None:
         shift, variance = influence.regularized()
     else:
@@ -83,11 +87,17 @@ def influence_limits(
         if independent > 0.0:
             effect = max(between / independent, 1.0)
         variance = between + effect * (variance - independent)
+        jump_bias *= sqrt(effect)
         degrees = Spread.of_groups(parts).of(np.ones(1))
-    variance += influence.slope_variance
-    shrunken = min(max(estimate + shift, 0.0), 1.0)
-    n_effective = shrunken * (1.0 - shrunken) / variance
-    return safe_limits(estimate, n_effective, level, degrees)
+    variance += influence.slope_variance + BENT * (jump_bias**2 - influence.jump_bias[0] ** 2)
+    # Whether there is a jump is uncertain: with its bias, and without.
+    limits = []
+    for value in (estimate, estimate - jump_bias):
+        value = min(max(value, 0.0), 1.0)
+        shrunken = min(max(value + shift, 0.0), 1.0)
+        n_effective = shrunken * (1.0 - shrunken) / variance
+        limits.append(safe_limits(value, n_effective, level, degrees))
+    return min(limits)[0], max(x[1] for x in limits)
 
 
 def with_random_share(
@@ -125,7 +135,8 @@ def list_interval(
     if isfinite(influence.length):
         origin, length = influence.range[0], influence.length
         share = influence.scaled(origin, length)
-        limits = influence_limits(share, share.estimate - share.bias, level, groups=groups)
+        value = share.estimate - share.bias
+        limits = influence_limits(share, value, level, groups=groups, conditional=conditional)
         # The bias is subtracted from the limits only, and the interval contains the estimate.
         low = origin + length * min(limits[0], share.estimate)
         high = origin + length * max(limits[1], share.estimate)
@@ -335,12 +346,13 @@ def largest_deviation(n_pos: int, n_neg: int, level: float, *, grouped: bool) ->
 
 
 def top_limits(
-    estimate: float, eta: float, top: float, tau: float, level: float
+    estimate: float, eta: float, top: float, tau: float, level: float, jump: float = 0.0
 ) -> tuple[Limits, float]:
     """Return score limits for the precision at the top, or exact ones where they are farther out.
 
     The score limits are the p with ``top (estimate - p)**2 <= z**2 (p (1 - p) + (1 - tau) (p -
-    eta)**2)``: the variance is that of the candidate precision, not of the observed one.
+    eta)**2)``: the variance is that of the candidate precision, not of the observed one. Where the
+    share of positives jumps at the threshold, the estimate may have its bias, or not.
     """
     c = float(ndtri((1.0 + level) / 2.0)) ** 2 / top
     # (estimate - p)^2 - c (p - p^2 + (1 - tau) (p - eta)^2) = square p^2 - 2 half p + constant.
@@ -354,7 +366,12 @@ def top_limits(
     binomial = shrunken * (1.0 - shrunken)
     variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
     low, high = map(float, midp_limits(estimate, binomial / variance, level))
-    return (min(score[0], low), max(score[1], high)), variance
+    low, high = min(score[0], low), max(score[1], high)
+    if jump:
+        unbiased = min(max(estimate + jump * sqrt((1.0 - tau) / (2.0 * pi * top)), 0.0), 1.0)
+        others = top_limits(unbiased, eta, top, tau, level)[0]
+        low, high = min(low, others[0]), max(high, others[1])
+    return (low, high), variance
 
 
 def grouped_top(
@@ -398,9 +415,9 @@ def top_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> In
             limits = [exact_limits(x, count - x, alpha) for x in extreme_hits(n_pos, size, count)]
             low, high = float(limits[0][0].min()), float(limits[1][1].max())
     else:
-        eta = share_at(blocks, top, n)
+        eta, jump = share_at(blocks, top, n)
         if groups is None:
-            (low, high), variance = top_limits(estimate, eta, top, tau, level)
+            (low, high), variance = top_limits(estimate, eta, top, tau, level, jump)
             plain = estimate * (1.0 - estimate) + (1.0 - tau) * (estimate - eta) ** 2
             # Where the sample shows no variance, half an item is added.
             error = float(np.sqrt(plain / top if plain > 0.0 else variance))

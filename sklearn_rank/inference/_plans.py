@@ -616,7 +616,7 @@ def _pilot_top(
     blocks = counted_blocks(data.score, data.positive, data.weight)
     n = int(blocks.n)
     top = min(max(int(tau * n + 0.5), 1), n - 1)
-    eta = share_at(blocks, top, n)
+    eta, _ = share_at(blocks, top, n)
     inside = np.clip((blocks.below + blocks.size - (n - top)) / blocks.size, 0.0, 1.0)
     precision = float(inside @ blocks.n_pos) / top
     effect = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, inf, isfinite, log1p, nan
+from math import ceil, inf, isfinite, log1p, nan, pi, sqrt
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,6 +24,10 @@ PSEUDO_WEIGHT = 0.5
 # Half width of the window about a threshold, in standard deviations of its rank.
 BANDWIDTH = 2.0
 
+# Mean of the absolute value of a normal variable, and its variance in units of the squared mean.
+MEAN_ABSOLUTE = sqrt(2.0 / pi)
+BENT = pi / 2.0 - 1.0
+
 
 @dataclass(frozen=True, eq=False)
 class ClassInfluence:
@@ -41,6 +45,8 @@ class ClassInfluence:
     label_slope: float = nan
     counts: FloatArray | None = None
     bias: float = 0.0
+    # Of thresholds where the share of positives seems to jump: at these labels, of random ones
+    jump_bias: tuple[float, float] = (0.0, 0.0)
     slope_variance: float = 0.0  # What the estimated slopes at thresholds add to the variance
     sampling_weight: FloatArray | None = None
     curve: RateCurve | None = None  # From which a rate is read
@@ -157,6 +163,7 @@ class ClassInfluence:
             range=(min(ends_of_range), max(ends_of_range)),
             label_slope=self.label_slope / length,
             bias=self.bias / length,
+            jump_bias=(self.jump_bias[0] / length, self.jump_bias[1] / length),
             slope_variance=self.slope_variance / length**2,
         )
 
@@ -189,7 +196,7 @@ def linear_rank_influence_of(
     blocks = counted_blocks(score, positive, counts)
     n, k = blocks.n, blocks.k
     worst, best = (_extremes if normalize == "mean" else rank_range)(phi, n, k)
-    influence = _mean_influence(blocks, positive, phi, local_ranks(n, draws))
+    influence = _mean_influence(blocks, positive, phi, draws)
     influence = replace(influence, range=(worst, best), counts=counts)
     if normalize == "mean":
         return influence
@@ -210,10 +217,11 @@ def rank_influence(
 
 
 def _mean_influence(
-    blocks: TiedBlocks, positive: BoolArray, phi: ScoreGeneratingFunction, window: int
+    blocks: TiedBlocks, positive: BoolArray, phi: ScoreGeneratingFunction, draws: float | None
 ) -> ClassInfluence:
     """Influence on the mean of phi over the positives."""
     n, k, below, size, n_pos = blocks.n, blocks.k, blocks.below, blocks.size, blocks.n_pos
+    window, repeated = local_ranks(n, draws), 1.0 if draws is None else n / draws
     # Only positives have a value and move the values of others.
     some = blocks.some
     first, length, inside = below[some], size[some], n_pos[some]
@@ -224,15 +232,16 @@ def _mean_influence(
     moved[some] = inside * outer
     tail = np.cumsum(moved)
     tail[some] += inside * (inner - outer)
-    slope_error = 0.0
+    slope_error, jump_bias = 0.0, np.zeros(2)
     for u0, height in phi.jumps if phi.has_derivative else ():
         n_below = int(np.ceil(u0 * (n + 1.0) * (1.0 - 1e-15))) - 1
         if not 0 < n_below < n:
             continue
         # Over the standard deviations of the number of items above.
         half_width = ceil(BANDWIDTH * np.sqrt(u0 * (1.0 - u0)) * window)
-        count, total = counts_at(blocks, n_below, half_width)
-        raised = height * count / total * (n + 1.0)
+        counts, totals = counts_at(blocks, n_below, half_width)
+        share = counts[0] / totals[0]
+        raised = height * share * (n + 1.0)
         at = _block_of_rank(blocks, n_below)
         share_below = (n_below - below[at]) / size[at]
         tail[at] += raised * share_below
@@ -241,8 +250,18 @@ def _mean_influence(
         k_above = float(n_pos[: at + 1].sum() - n_pos[at] * share_below)
         m_above = n - n_below - k_above
         crossing = k_above * (1.0 - k_above / k) + m_above * (1.0 - m_above / (n - k))
-        spread = count * (total - count) / total**2 / (total + 1.0)
-        slope_error += abs(height) / k * np.sqrt(max(spread * crossing, 0.0))
+        # A row of unequal probability is many items. Without fixed labels more of them cross.
+        of_labels = crossing * repeated, u0 * (1.0 - u0) * n * repeated
+        deviations = np.sqrt(np.maximum(of_labels, 0.0))
+        # Those that cross upwards have another share than those that cross downwards.
+        # In a window that holds a jump also where the threshold is far off it.
+        wide = 2 * half_width
+        jumps = jump_of(*counts_at(blocks, n_below, wide), deviations / wide, repeated) / 2.0
+        means = MEAN_ABSOLUTE * jumps * deviations
+        jump_bias -= height / k * means
+        spread = share * (1.0 - share) / (totals[0] / repeated + 1.0)
+        error = spread * deviations[0] ** 2 + BENT * means[0] ** 2
+        slope_error += abs(height) / k * np.sqrt(error)
     total = float(tail[-1])
     if n_pos[-1]:
         total += float(inside[-1] * (outer[-1] - inner[-1]))
@@ -266,6 +285,7 @@ def _mean_influence(
         ),
         label_slope=slope,
         slope_variance=slope_error**2,
+        jump_bias=(float(jump_bias[0]), float(jump_bias[1])),
     )
 
 
@@ -314,22 +334,50 @@ def local_ranks(n: int, draws: float | None = None) -> int:
     return int(np.ceil(np.sqrt(n) if draws is None else n / np.sqrt(draws)))
 
 
-def share_at(blocks: TiedBlocks, top: int, n: int) -> float:
-    """Estimate the probability that an item just below the first ``top`` of n is positive."""
+def share_at(blocks: TiedBlocks, top: int, n: int) -> tuple[float, float]:
+    """Estimate the probability that an item just below the first ``top`` of n is positive.
+
+    And by how much more it is just above it.
+    """
     if top >= blocks.n:
-        return blocks.k / blocks.n
-    count, total = counts_at(blocks, blocks.n - top, local_ranks(n))
-    return count / total
+        return blocks.k / blocks.n, 0.0
+    window, n_below = local_ranks(n), blocks.n - top
+    counts, totals = counts_at(blocks, n_below, window)
+    deviation = sqrt(top * n_below / n) / window
+    return float(counts[0] / totals[0]), float(jump_of(counts, totals, deviation))
 
 
-def counts_at(blocks: TiedBlocks, n_below: int, window: int) -> tuple[float, float]:
-    """Count the positives and the items about a threshold, half an item of either class added."""
+def counts_at(blocks: TiedBlocks, n_below: int, window: int) -> tuple[FloatArray, FloatArray]:
+    """Count the positives and the items about a threshold, half an item of either class added.
+
+    Each on both sides of it, above, and below.
+    """
     at, half = block_across(blocks, n_below, window), _half_window(blocks, n_below, window)
     if at is not None:
-        return float(blocks.n_pos[at]), float(blocks.size[at])
-    first, last = (_block_of_rank(blocks, rank) for rank in (n_below + half, n_below - half + 1))
-    count, total = (x[first : last + 1].sum() for x in (blocks.n_pos, blocks.size))
-    return float(count + 0.5), float(total + 1.0)
+        return np.repeat(blocks.n_pos[at], 3), np.repeat(blocks.size[at], 3)
+    ranks = n_below + half, n_below + 1, n_below, n_below - half + 1
+    highest, above, below, lowest = (_block_of_rank(blocks, rank) for rank in ranks)
+    spans = (highest, lowest, 0.5), (highest, above, 0.25), (below, lowest, 0.25)
+    counts, totals = (
+        np.array([x[first : last + 1].sum() + share * added for first, last, added in spans])
+        for x, share in ((blocks.n_pos, 1.0), (blocks.size, 2.0))
+    )
+    return counts, totals
+
+
+def jump_of(
+    counts: FloatArray, totals: FloatArray, deviation: Any, repeated: float = 1.0
+) -> FloatArray:
+    """Estimate by how much the share above a threshold exceeds that below, of ``counts_at``.
+
+    Less what is noise (James & Stein 1961). The jump is some places off the threshold, a normal
+    number with a standard deviation in units of the window, which then has as much less of it.
+    """
+    _, above, below = counts / totals
+    noise = repeated * float((counts * (totals - counts) / totals**3)[1:].sum())
+    jump = float(above - below)
+    jump *= max(1.0 - noise / jump**2, 0.0) if jump else 0.0
+    return jump / (1.0 - MEAN_ABSOLUTE * np.minimum(deviation, 1.0))
 
 
 def block_across(blocks: TiedBlocks, n_below: int, window: int) -> int | None:

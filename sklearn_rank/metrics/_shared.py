@@ -13,6 +13,7 @@ from ._evidence import (
 )
 from ._grammar import MeasureLike
 from ._influence import (
+    BENT,
     PSEUDO_WEIGHT,
     ClassInfluence,
     Normalize,

@@ -380,7 +380,9 @@ class RPrecisionMeasure(ConventionalMeasure):
         # More positives make a longer top: by the share of positives at its end, over theirs of
         # all, which is what a negative at the bottom adds, over that of the negatives.
         longer = recall.class_ends()[1][0] * n / (n - n_pos)
-        return replace(recall, label_slope=recall.label_slope + longer)
+        # Where more positives are, the threshold moves as it does at fixed labels.
+        jump_bias = recall.jump_bias[:1] * 2
+        return replace(recall, label_slope=recall.label_slope + longer, jump_bias=jump_bias)
 
 
 @function_of(RPrecisionMeasure)

@@ -434,6 +434,7 @@ def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -
         ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
         range=(float(low), float(high)),
         bias=float(np.mean([part.bias for part in parts])),
+        jump_bias=tuple(np.mean([part.jump_bias for part in parts], axis=0).tolist()),
         slope_variance=float(np.mean([part.slope_variance * part.n for part in parts])) / n,
     )
 
@@ -580,7 +581,7 @@ def limits_at_top(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     tops = [int(top_mass(part[0].sizes, tau)[0]) for part in held_out.lists]
     # Effective number of items of the tops, for which the threshold adds its variance.
     top = 1.0 / float(held_out.joined([1.0 / k for k in tops]))
-    # Probability for each candidate that an item at the threshold of a part is positive.
+    # Probability for each candidate that an item at the threshold of a part is positive, and jump.
     etas = [
         [share_at(counted_blocks(x.score, x.positive), k, len(x.score)) for x in part]
         for part, k in zip(held_out.lists, tops, strict=True)
@@ -589,7 +590,8 @@ def limits_at_top(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     low, high = means.copy(), means.copy()
     for c in np.flatnonzero(tails < 0.5):
         level = 1.0 - 2.0 * float(tails[c])
-        (low[c], high[c]), _ = top_limits(float(means[c]), float(eta[c]), top, tau, level)
+        at, jump = eta[c].tolist()
+        (low[c], high[c]), _ = top_limits(float(means[c]), at, top, tau, level, jump)
     return low, high
 
 

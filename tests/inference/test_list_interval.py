@@ -152,3 +152,38 @@ def test_lift_is_covered_where_the_top_is_pure():
         found = metric_interval("lift@0.1", y, rng.normal(size=300) + 6 * y, conditional=False)
         below, above = below + (found.high < 4), above + (found.low > 4)
     assert max(below, above) <= 12  # 5 are expected in either tail
+
+
+def cliff(rng, n=500, share=0.2, above=0.8, below=0.05):
+    """A list whose chance of a positive falls where a top ends, and the measures there."""
+    place = rng.random(n)
+    y = rng.random(n) < np.where(place > 1.0 - share, above, below)
+    return y, place
+
+
+# Of the population with 20 % of chance .8 and the others of .05: there are .2 positives.
+AT_CLIFF = {"r_precision": 0.8, "lift@0.2": 4.0, "accuracy_loss@top0.2": 0.125}
+
+
+@pytest.mark.parametrize("name", AT_CLIFF)
+def test_limits_at_a_cliff_count_the_bias_of_a_threshold_that_moves_over_it(name):
+    rng, truth, measure = np.random.default_rng(3), AT_CLIFF[name], get_measure(name)
+    found, bias, beyond = [], [], np.zeros(2)
+    for _ in range(400):
+        y, score = cliff(rng)
+        interval = metric_interval(measure, y, score, conditional=False)
+        found.append(interval.estimate)
+        bias.append(measure.influence_of(measure.lists(y, score)).jump_bias[1])
+        beyond += truth < interval.low, truth > interval.high
+    moved = np.mean(found) - truth
+    assert np.mean(bias) == pytest.approx(moved, rel=0.3)
+    assert abs(moved) > 6 * np.std(found) / 20  # By standard errors of the mean
+    assert beyond.max() <= 18  # 10 are expected on either side
+
+
+def test_no_jump_is_seen_where_the_share_of_positives_falls_slowly():
+    rng = np.random.default_rng(4)
+    y = np.arange(1000) < 200
+    measure = get_measure("r_precision")
+    influence = measure.influence_of(measure.lists(y, rng.normal(size=1000) + y))
+    assert abs(influence.jump_bias[0]) < 0.1 * np.sqrt(influence.variance())

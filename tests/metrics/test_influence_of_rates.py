@@ -112,8 +112,8 @@ def test_precision_at_the_top_with_random_labels():
     found = influence(get_measure("precision@top0.1"), y_true, y_score)
     blocks = counted_blocks(y_score, y_true)
     reach = int(np.ceil(2 * 0.3 * np.ceil(np.sqrt(3000))))
-    count, total = counts_at(blocks, 2700, reach)
-    eta = count / total
+    counts, totals = counts_at(blocks, 2700, reach)
+    eta = counts[0] / totals[0]
     pi = found.estimate
     expected = (pi * (1 - pi) + (1 - tau) * (pi - eta) ** 2) / 300
     assert joint_influence([found], conditional=False).covariance[0, 0] == pytest.approx(
