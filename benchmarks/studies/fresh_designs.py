@@ -20,7 +20,8 @@ Questions, with the share of positives .05 or .3 (of rare ones in 8,000 rows .02
   over 2,000 lists;
 - `part`: average precision of one list with 500, 2,000 and 8,000 rows, of which a random half has
   labels, or the first 5 % and as many random others, or those of a plan for a quarter after a
-  random tenth; the truth is the value with all labels. Of 8,000 rows a tenth of the repetitions;
+  random tenth; the truth is the value with all labels. A quarter of the repetitions, of 8,000 rows
+  a twentieth;
 - `two samples`: the difference of AUC and of average precision between lists of 90 and 900 rows.
 
 `queries` has 10, 30 and 100 values of means .6 to .99: beta variables with the parameters
@@ -155,7 +156,7 @@ def in_part(design, repetitions):
                 found = metric_interval("ap", known, score, design=how, conditional=True)
                 return of_interval(found)
 
-            times = repetitions // 10 if n > 5000 else repetitions
+            times = repetitions // (20 if n > 5000 else 4)
             found = asked(make, times, design, "part", way.__name__, n)
             if found:
                 title = f"part, {way.__name__.replace('_', ' ')}"
