@@ -27,6 +27,13 @@ Questions, with the share of positives .05 or .3 (of rare ones in 8,000 rows .02
 `queries` has 10, 30 and 100 values of means .6 to .99: beta variables with the parameters
 ``m c, (1 - m) c``, c = 1, 5 and 30; the same of which a half is 1; the truth is the mean.
 
+`twins` has one ranker trained twice: scores that differ by normal noise of .05 and .3 standard
+deviations, lists of 200 and 1,000 rows; the truth of the difference is that of 2,000,000 rows.
+
+`zipf` has rows in 40 and 150 groups of sizes 1 to 60 in proportion to 1 / rank, with a normal
+effect on scores and one on the chance of a positive; the truth is the value of 20,000 such
+groups.
+
 Aims: each tail of 95 % limits at most .045 (`part`: both together .065; `queries` .035; `two
 samples` .03). Limits were chosen by normal, Laplace and block-wise lists, and by beta variables,
 not by these. A cell that misses is reported with its number; nothing is changed after it was seen
@@ -199,14 +206,60 @@ def of_queries(repetitions):
                     yield row("queries", title, "mean", n, found, mean, repetitions)
 
 
+def of_twins(repetitions):
+    def drawn_pair(n, noise, rng):
+        y, score = drawn("normal", n, 0.2, rng)
+        return y, {"a": score, "b": score + noise * rng.normal(size=n)}
+
+    for noise in (0.05, 0.3):
+        y, both = drawn_pair(2_000_000, noise, seeded("fresh designs", "twins", noise))
+        for n in (200, 1000):
+            for name in ("auc", "ap", "lift@0.1", "r_precision"):
+                measure = get_measure(name)
+                truth = float(measure(y, both["a"])) - float(measure(y, both["b"]))
+
+                def make(rng):
+                    found = compare(measure, *drawn_pair(n, noise, rng))
+                    return found.differences[0], found.low[0], found.high[0]
+
+                found = asked(make, repetitions, "twins", noise, n)
+                yield row("twins", f"noise {noise}", name, n, found, truth, repetitions)
+
+
+def of_zipf(repetitions):
+    def drawn_groups(n_groups, rng):
+        sizes = np.maximum(60 // (1 + rng.integers(0, 40, n_groups)), 1)
+        groups = np.repeat(np.arange(n_groups), sizes)
+        n, effects = len(groups), rng.normal(size=(2, n_groups))
+        y = rng.random(n) < 1.0 / (1.0 + np.exp(1.5 - effects[0, groups]))
+        return y.astype(int), 1.5 * y + rng.normal(size=n) + 0.7 * effects[1, groups], groups
+
+    y, score, _ = drawn_groups(20_000, seeded("fresh designs", "zipf"))
+    for n_groups in (40, 150):
+        for name in ("auc", "ap", "precision@top0.2", "lift@0.2"):
+            measure = get_measure(name)
+
+            def make(rng):
+                y, score, groups = drawn_groups(n_groups, rng)
+                found = metric_interval(measure, y, score, groups=groups, conditional=False)
+                return of_interval(found)
+
+            found = asked(make, repetitions, "zipf", n_groups)
+            truth = float(measure(y, score))
+            yield row("zipf", "groups", name, n_groups, found, truth, repetitions)
+
+
+OTHERS = {"queries": of_queries, "twins": of_twins, "zipf": of_zipf}
+
+
 def cells(design, repetitions):
-    if design == "queries":
-        return list(of_queries(repetitions))
+    if design in OTHERS:
+        return list(OTHERS[design](repetitions))
     questions = (of_share, two_samples, in_part)
     return [x for question in questions for x in question(design, repetitions)]
 
 
-DESIGNS = ("junk", "cliff", "coarse", "ceiling", "tails", "hidden", "queries")
+DESIGNS = ("junk", "cliff", "coarse", "ceiling", "tails", "hidden", *OTHERS)
 
 if __name__ == "__main__":
     run(__doc__, dict.fromkeys(DESIGNS), cells, STORED, 1000)
