@@ -3,6 +3,7 @@
     python benchmarks/studies/sequential_looks.py            # print the table, about an hour
     python benchmarks/studies/sequential_looks.py --write    # also update results/
     python benchmarks/studies/sequential_looks.py --only auc --repetitions 100
+    python benchmarks/studies/sequential_looks.py --every list groups    # every measure (--write)
 
 There are ten or a hundred updates of 100 rows, or of 50 queries of 20 rows. "fixed" is the 95 %
 interval for one look, used at each of them; the others are `ConfidenceSequence`. A sequence errs
@@ -11,25 +12,51 @@ medians of the ratios to the fixed interval at the first and at the last look. F
 5 % of the rows, many 30 %. Heavy tails are Cauchy scores, and log-normal noise for queries.
 Targets are exact, except for "ap" (four million rows) and the mean of "ndcg@10" (a million
 queries). The difference of two equally good rankers is 0.
+
+Protocol of `--every`, written before its first run: does the sequence of any measure that is
+accepted miss the fixed value of the population at any of 25 looks in more than .05 of the
+histories? Nothing was chosen by these designs.
+
+- `list`: four designs of fresh_designs.py, 200 rows a look, .05 or .3 positive;
+- `difference`: two of them, the baseline with noise added to the score;
+- `groups`: 50 new users a look with 1 to 12 rows (a geometric number), or 200 rows of the same 100
+  users; a user has an effect on the share of positives and on the scores;
+- `queries`: 20 a look, of 10 items, a quarter relevant; noise of the scores normal, or t_2;
+- `query difference`: the same with a noisier baseline, four measures.
+
+Every measure has the method "auto", and "asymptotic" where it is another one. Truth is the value
+in 1,000,000 rows, or the mean over 100,000 queries. Graded measures get labels 0 to 3. A look that
+is refused has no limits and misses nothing. 60 histories; a cell with a miss goes on to 100, and
+with two misses to 1,000 (of KS with groups 20, 40 and 100). A cell that ends at 60 or 100 has an
+error below .05 with confidence 95 %.
 """
 
 import argparse
 import sys
 import warnings
 import zlib
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
+from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import RESULTS, describe_machine, format_table, stored_results, write_table
+from fresh_designs import drawn
+from measuring import (
+    RESULTS,
+    describe_machine,
+    format_table,
+    stored_results,
+    update_results,
+    write_table,
+)
 
 from sklearn_rank.inference import ConfidenceSequence, metric_interval
-from sklearn_rank.metrics import Accumulator, get_measure
+from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names
 
 STORED = RESULTS / "sequential_looks.csv"
 LEVEL = 0.95
@@ -201,6 +228,146 @@ def rows_of_cell(measure, n_looks, positives, shape, repetitions):
     return rows
 
 
+EVERY = RESULTS / "sequences.csv"
+SHARE_OF = {"junk": 0.05, "cliff": 0.3, "ceiling": 0.3, "tails": 0.05}
+DOORS = {
+    "list": list(SHARE_OF),
+    "difference": ["cliff", "tails"],
+    "groups": ["new users", "same users"],
+    "queries": ["normal", "t2"],
+    "query difference": ["normal", "t2"],
+}
+EVERY_COLUMNS = [
+    ("door", "door", ""),
+    ("design", "design", ""),
+    ("measure", "measure", ""),
+    ("method", "method", ""),
+    ("truth", "truth", ".4f"),
+    ("missed", "missed", ".3f"),
+    ("below", "too high", ".3f"),
+    ("above", "too low", ".3f"),
+    ("width", "last width", ".3f"),
+    ("refused", "looks refused", ".3f"),
+    ("histories", "of", "d"),
+]
+
+
+def columns_of(rng, door, design, n=None, look=0, effects=None):
+    """Columns of a look; of n rows or queries for the truth, whose rows are all of other users."""
+    columns = {}
+    if door in ("list", "difference"):
+        y, score = drawn(design, n or 200, SHARE_OF[design], rng)
+    elif door == "groups":
+        if n:
+            effect = rng.normal(size=n)
+        elif design == "same users":
+            columns["groups"] = rng.integers(0, 100, 200)
+            effect = effects[columns["groups"]]
+        else:
+            columns["groups"] = np.repeat(np.arange(50), np.minimum(rng.geometric(0.25, 50), 12))
+            effect = rng.normal(size=50)[columns["groups"]]
+            columns["groups"] += 50 * look
+        y = (rng.random(len(effect)) < expit(effect - 2.0)).astype(int)
+        score = rng.normal(size=len(y)) + 1.5 * y + 0.7 * effect
+    else:
+        n = n or 20
+        y = (rng.random(10 * n) < 0.25).astype(int)
+        columns["qid"] = np.repeat(np.arange(n) + n * look, 10)
+        score = y + (rng.normal if design == "normal" else partial(rng.standard_t, 2))(size=10 * n)
+    if "difference" in door:
+        columns["baseline_score"] = score + rng.normal(size=y.shape)
+    return {"y": y, "grades": y * rng.integers(1, 4, y.shape), "score": score, **columns}
+
+
+def measures_of(door):
+    """Names, their measures and methods; rows above a fixed score are "alerts"."""
+    names = [name for name in get_measure_names() if name != "tpr@fpr0.01"]
+    names += ["alerts", "tpr@fpr0.1", "enrichment@0.1"]
+    if door == "query difference":
+        names = ["ndcg@10", "dcg@10", "ap", "lift@0.1"]
+    for name in names:
+        given = {"threshold": THRESHOLD} if name == "alerts" else {}
+        measure = get_measure("precision@top0.1" if given else name)
+        for method in ("auto",) if given else ("auto", "asymptotic"):
+            yield name, measure, partial(ConfidenceSequence, measure, method=method, **given)
+
+
+def labels_for(measure, columns):
+    """Grades, but for measures whose labels are probabilities or classes."""
+    has_grades = measure.kind == "graded" and not measure.name.startswith(("err", "rbp"))
+    return columns["grades" if has_grades else "y"]
+
+
+def truth_of(name, measure, columns):
+    labels = labels_for(measure, columns)
+    if name == "alerts":
+        return float(labels[columns["score"] >= THRESHOLD].mean())
+    given = {"qid": columns["qid"], "average": None} if "qid" in columns else {}
+    scores = [x for key, x in columns.items() if key.endswith("score")]
+    values = [np.asarray(measure(labels, score, **given)) for score in scores]
+    return float(np.nanmean(values[0] - values[1] if len(values) == 2 else values[0]))
+
+
+def every_history(make, measure, door, design, i):
+    """Limits of the looks, those that were refused NaN, and the method."""
+    rng, limits, sequence = seeded("every", door, design, i), [], make()
+    effects = rng.normal(size=100)
+    for look in range(25):
+        columns = columns_of(rng, door, design, look=look, effects=effects)
+        labels, score = labels_for(measure, columns), columns["score"]
+        given = {name: columns[name] for name in columns.keys() - {"y", "grades", "score"}}
+        try:
+            found = sequence.update(labels, score, **given)
+            limits.append((found.low, found.high))
+        except ValueError:
+            limits.append((np.nan, np.nan))
+    return np.array(limits), sequence.interval.method if sequence.n_looks else ""
+
+
+def every_measure(door, design, seed):
+    """One row for each measure and method that is accepted."""
+    n = 100_000 if "quer" in door else 1_000_000
+    everything = columns_of(seeded("every truth", door, design), door, design, n)
+    methods = set()
+    for name, measure, make in measures_of(door):
+        stages = (20, 40, 100) if (door, name) == ("groups", "ks") else (60, 100, 1000)
+        limits, used = every_history(make, measure, door, design, (seed, 0))
+        if not used or (name, used) in methods:
+            continue
+        methods.add((name, used))
+        truth, found = truth_of(name, measure, everything), [limits]
+        for most, number in enumerate(stages):
+            for i in range(len(found), number):
+                found.append(every_history(make, measure, door, design, (seed, i))[0])
+            limits = np.array(found)
+            below, above = limits[..., 0] > truth + 1e-9, limits[..., 1] < truth - 1e-9
+            wrong = below | above
+            if wrong.any(axis=1).sum() <= most:
+                break
+        yield {
+            "door": door,
+            "design": design,
+            "measure": name,
+            "method": used,
+            "truth": truth,
+            "missed": float(wrong.any(axis=1).mean()),
+            "below": float(below.any(axis=1).mean()),
+            "above": float(above.any(axis=1).mean()),
+            "width": float(np.nanmedian(np.ptp(limits[:, -1], axis=1))),
+            "refused": float(np.isnan(limits[..., 0]).mean()),
+            "histories": len(found),
+        }
+
+
+def every(doors, write=False, seed=0):
+    for door in doors:
+        for design in DOORS[door]:
+            rows = list(every_measure(door, design, seed))
+            print(format_table(rows, EVERY_COLUMNS), flush=True)
+            if write:
+                update_results(EVERY.stem, rows, ("door", "design", "measure", "method"))
+
+
 def main(only=None, repetitions=200, write=False):
     rows = []
     for measure, n_looks, part in CELLS:
@@ -226,8 +393,13 @@ if __name__ == "__main__":
     )
     parser.add_argument("--only", nargs="+", help="measures")
     parser.add_argument("--repetitions", type=int, default=200)
+    parser.add_argument("--every", nargs="+", choices=DOORS, help="every measure by these doors")
+    parser.add_argument("--seed", type=int, default=0, help="of --every")
     parser.add_argument("--write", action="store_true", help=f"store the rows in {STORED.name}")
     arguments = parser.parse_args()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        main(arguments.only, arguments.repetitions, arguments.write)
+        if arguments.every:
+            every(arguments.every, arguments.write, arguments.seed)
+        else:
+            main(arguments.only, arguments.repetitions, arguments.write)
