@@ -313,14 +313,8 @@ def batch_limits(
             [drawn_groups.fewest(place, tail, hits=hits) for place in places]
             for hits in (True, False)
         )
-    return BatchLimits(
-        k=numbers,
-        low=_between(numbers, looks, low),
-        high=numbers - _between(numbers, looks, least_misses),
-        estimate=estimate,
-        order=order[is_batch] - n,
-        level=level,
-    )
+    least, most = _between(numbers, looks, low), numbers - _between(numbers, looks, least_misses)
+    return BatchLimits(numbers, least, most, estimate, order[is_batch] - n, level)
 
 
 def _numbers_of_rows(k: Any, m: int) -> IntArray:

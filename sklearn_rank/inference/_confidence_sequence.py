@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from math import e, isfinite, isnan, log, log1p, nan
@@ -14,12 +14,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import lambertw, logsumexp, ndtr
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length
 
 from .._optional import import_pandas
 from .._order import counted_blocks
-from .._printed import ROUNDING, fixed, html_table
+from .._printed import fixed, html_table
 from .._typing import AnyArray, FloatArray
 from .._validation import (
     Coded,
@@ -55,7 +54,7 @@ from ._limits import BLOCK, MOST_STEPS, ROUNDED_STEP, two_sided_quantile
 from ._list_intervals import THRESHOLD_SHARE, extreme_hits
 from ._methods import interval_of, method_of
 from ._metric_interval import interval_of_accumulator
-from ._queries import QueryValues, refuse_infinite, sample_interval
+from ._queries import QueryValues, on_same_queries, query_differences, sample_interval
 from ._results import Interval
 
 # Growth of bets on some values, up and down, by the size of the bet; their total and their number.
@@ -163,13 +162,12 @@ def pair_growth(n_pos: FloatArray, n_neg: FloatArray, gains: FloatArray) -> Grow
     for part_pos, part_neg in _split_pairs(n_pos.astype(np.intp), n_neg.astype(np.intp)):
         # Of each positive how many negatives it beats, and of each negative how many beat it:
         # the same matrix, from the other end.
-        if part_pos.sum() <= part_neg.sum():
-            wins, losses = (part_pos, part_neg), (part_pos[::-1], part_neg[::-1])
-        else:
-            wins, losses = (part_neg[::-1], part_pos[::-1]), (part_neg, part_pos)
-        won = _subsets(*wins)
+        ends = [(part_pos, part_neg), (part_pos[::-1], part_neg[::-1])]
+        if part_pos.sum() > part_neg.sum():
+            ends = [end[::-1] for end in reversed(ends)]
+        won, lost = (_subsets(*end) for end in ends)
         up += _mean_product(won, gains)
-        down += _mean_product(_subsets(*losses), gains)
+        down += _mean_product(lost, gains)
         total += float(won[1])
         n_pairs += min(int(part_pos.sum()), int(part_neg.sum()))
     return up, down, total, n_pairs
@@ -195,40 +193,27 @@ def _subsets(rows: np.ndarray, columns: np.ndarray) -> FloatArray:
     ``rows`` and ``columns`` count the items of the smaller and of the larger class in each block;
     a pair counts 1 where the row lies in a later block than the column.
     """
-    n_rows, n_columns = int(rows.sum()), int(columns.sum())
     below = np.cumsum(columns) - columns
-    sums = np.zeros(n_rows + 1)
-    sums[0] = 1.0
     # Probability that a row meets one of the b columns below it, when j others are taken by rows
     # that lie below: (b - j) / (n_columns - j).
-    n_taken = np.arange(n_rows, dtype=np.float64)
-    n_done = 0
+    n_taken = np.arange(rows.sum(), dtype=np.float64)
+    n_free = columns.sum() - n_taken
+    sums = np.append(1.0, 0.0 * n_taken)
     for block in np.flatnonzero(rows):
-        chance = np.maximum(below[block] - n_taken, 0.0) / (n_columns - n_taken)
-        n_block, tied = int(rows[block]), int(columns[block])
+        chance = np.maximum(below[block] - n_taken, 0.0) / n_free
         steps = [sums]
-        for row in range(n_block):
-            last = min(n_done + row, int(below[block]) - 1) + 1
-            after = steps[-1].copy()
-            if last > 0:
-                after[1 : last + 1] += chance[:last] * steps[-1][:last]
-            steps.append(after)
-        sums = steps[-1]
-        if tied:
-            sums = _with_ties(steps, tied, int(below[block]), n_taken, n_columns)
-        n_done += n_block
+        for _ in range(rows[block]):
+            steps.append(steps[-1] + np.append(0.0, chance * steps[-1][:-1]))
+        sums = _with_ties(steps, int(columns[block]), n_free[: below[block] + 1])
     return sums
 
 
-def _with_ties(
-    steps: list[FloatArray], tied: int, n_below: int, n_taken: FloatArray, n_columns: int
-) -> FloatArray:
-    """Let w of the rows of a block meet columns of their own block, each counting 1/2."""
-    n_block = len(steps) - 1
-    sums = steps[-1].copy()
-    # No more rows meet columns below than there are, and the tied ones are others.
-    free = n_columns - n_taken[: n_below + 1]
-    share = np.ones(len(free))
+def _with_ties(steps: list[FloatArray], tied: int, free: FloatArray) -> FloatArray:
+    """Let w of the rows of a block meet columns of their own block, each counting 1/2.
+
+    ``free`` are the columns that are left when as many rows meet columns below as there are.
+    """
+    n_block, sums, share = len(steps) - 1, steps[-1].copy(), np.ones(len(free))
     for w in range(1, min(n_block, tied) + 1):
         # w ordered columns of the tied ones, after j that lie below; w rows of those here.
         share *= (tied - w + 1) / (free - (w - 1)) * ((n_block - w + 1) / (2.0 * w))
@@ -255,18 +240,16 @@ def top_limits_at_all_times(
     alpha -= alpha * THRESHOLD_SHARE
     bets = Bets(n_best * tau, alpha)
     gain = np.log1p(bets.gains)
-    low, high = 1.0, 0.0
+    lows, highs = [], []
     rows = BLOCK // len(gain)
     for start in range(least, largest + 1, rows):
         count = np.arange(start, min(start + rows, largest + 1))
-        for side, ones in enumerate(extreme_hits(n_pos, size, count)):
-            up, down = np.multiply.outer(ones, gain), np.multiply.outer(count - ones, gain)
-            limits = mean_limits(bets, up, down, count.astype(np.float64), alpha)[side]
-            if side == 0:
-                low = min(low, float(limits.min()))
-            else:
-                high = max(high, float(limits.max()))
-    return low, high
+        for ones in extreme_hits(n_pos, size, count):
+            up, down = (np.multiply.outer(number, gain) for number in (ones, count - ones))
+            low, high = mean_limits(bets, up, down, count.astype(np.float64), alpha)
+            lows.append(low.min())
+            highs.append(high.max())
+    return float(min(lows)), float(max(highs))
 
 
 def _counts_above(n: int, tau: float, n_best: float, alpha: float) -> tuple[int, int]:
@@ -278,15 +261,10 @@ def _counts_above(n: int, tau: float, n_best: float, alpha: float) -> tuple[int,
         capital, _ = log_capital(bets, up, down, np.array([float(n)]), np.array([tau]))
         return bool(capital[0] < -np.log(alpha))
 
-    counts = []
-    for inside, end in ((int(np.floor(tau * n)), 0), (int(np.ceil(tau * n)), n)):
-        # The capital is convex in the count.
-        outside = end + (1 if end else -1)
-        while abs(outside - inside) > 1:
-            middle = (inside + outside) // 2
-            inside, outside = (middle, outside) if is_possible(middle) else (inside, middle)
-        counts.append(inside)
-    return counts[0], counts[1]
+    # The capital is convex in the count.
+    below, above = int(np.floor(tau * n)), int(np.ceil(tau * n))
+    least = bisect_left(range(below), True, key=is_possible)
+    return least, n - bisect_left(range(n - above), True, key=lambda left: is_possible(n - left))
 
 
 class Batch(NamedTuple):
@@ -298,56 +276,31 @@ class Batch(NamedTuple):
     columns: dict[str, AnyArray] | None
 
 
-def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArray:
+def query_values(scored: Sequence[Accumulator]) -> FloatArray:
     """Values of the queries that have one, less those of a baseline. Shape (n_queries,)."""
-    values = _values_of(ranker)
-    if baseline is None:
-        return values[~np.isnan(values)]
-    with warnings.catch_warnings():
-        # Undefined queries depend on the labels, which are the same for both: warn once.
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        of_baseline = _values_of(baseline)
-    differs = np.isnan(values) != np.isnan(of_baseline)
-    if differs.any():
-        queries: Any = ranker.query_values
-        query = queries.ids.tolist()[int(np.argmax(differs))]
-        raise ValueError(
-            f"{ranker.measure.name} is defined for the query {query!r} with only one of the two"
-            " scores, ranker and baseline: remove the query or set undefined= of the measure."
-        )
-    difference = values - of_baseline
-    largest = np.maximum(np.abs(values), np.abs(of_baseline))
-    difference[np.abs(difference) <= ROUNDING * largest] = 0
-    return difference[~np.isnan(difference)]
+    by_score: dict[str, Any] = {str(i): part.query_values for i, part in enumerate(scored)}
+    measure = scored[0].measure
+    samples, _ = on_same_queries(
+        measure, by_score, lambda name: by_score[name].combine(measure, None, True), least=0
+    )
+    first, *others = samples.values()
+    return query_differences(first, others[0]).values if others else first.values
 
 
-def _values_of(accumulator: Accumulator) -> FloatArray:
-    queries: Any = accumulator.query_values
-    values = queries.combine(accumulator.measure, None)
-    refuse_infinite(accumulator.measure.name, values, queries.ids)
-    return np.asarray(values, dtype=np.float64)
-
-
+@dataclass
 class Stream(ABC):
     """State of a confidence sequence; that of a measure of one list keeps no rows itself."""
 
     method = "betting"
 
-    def __init__(
-        self,
-        measure: Measure,
-        level: float,  # Probability that the limits hold at all looks
-        best_after: float,  # After how many updates like the first the limits are to be nearest
-        target: str,
-        range: tuple[float, float] = (0.0, 1.0),
-    ) -> None:
-        self.measure, self.level, self.best_after = measure, level, best_after
-        self.target, self.range = target, range
-        self.n = self.n_first = 0.0  # Items or queries so far, and in the first update with some
-
-    def count(self, n_added: float) -> None:
-        self.n_first = self.n_first or n_added
-        self.n += n_added
+    measure: Measure
+    level: float  # Probability that the limits hold at all looks
+    best_after: float  # After how many updates like the first the limits are to be nearest
+    target: str
+    range: tuple[float, float] = (0.0, 1.0)
+    n: float = 0.0  # Items or queries so far, and in the first update with some
+    n_first: float = 0.0
+    given: tuple[str, ...] = ()  # Which columns all updates have
 
     @property
     def n_best(self) -> float:
@@ -355,13 +308,20 @@ class Stream(ABC):
         return self.best_after * self.n_first
 
     def add(self, batch: Batch) -> None:
-        self.count(float(accumulated_list(batch.ranker).counts.sum()))
+        n_added = self.store(batch)
+        self.n_first = self.n_first or n_added
+        self.n += n_added
+
+    def store(self, batch: Batch) -> float:
+        """Store what limits need of a batch, and count its items or queries."""
+        return float(accumulated_list(batch.ranker).counts.sum())
 
     @abstractmethod
     def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
         """Find estimate and limits; without an estimate NaN and the ends of the range."""
 
 
+@dataclass
 class Betting(Stream):
     """Mean by bets: over queries, over pairs of both classes, or over items above a threshold.
 
@@ -371,7 +331,7 @@ class Betting(Stream):
     bets: Bets | None = None
     threshold: float | None = None
 
-    def add(self, batch: Batch) -> None:
+    def store(self, batch: Batch) -> float:
         if batch.columns is not None:
             values, (low, high) = batch.columns["values"], self.range
             n = n_values = float(len(values))
@@ -387,11 +347,11 @@ class Betting(Stream):
                 n, n_values = blocks.n, min(blocks.k, blocks.n - blocks.k)
                 n_pos, size = blocks.n_pos[::-1], blocks.size[::-1]
                 growth = partial(pair_growth, n_pos, size - n_pos)
-        self.count(n)
         if self.bets is None and n_values > 0:
             self.bets = Bets(self.best_after * n_values, 1.0 - self.level)
         if self.bets is not None:
             self.bets.add(*growth(self.bets.gains))
+        return n
 
     def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
         mean, low, high = nan, 0.0, 1.0
@@ -444,43 +404,31 @@ class Asymptotic(Stream):
     method = "asymptotic"
     batches: tuple[dict[str, AnyArray], ...] = ()
 
-    def add(self, batch: Batch) -> None:
+    def store(self, batch: Batch) -> float:
         if batch.columns is None:
-            super().add(batch)
-        else:
-            self.batches += ({name: np.array(x) for name, x in batch.columns.items()},)
-            self.count(float(len(next(iter(batch.columns.values())))))
-
-    def _joined(self, name: str) -> AnyArray:
-        return np.concatenate(in_coarsest_type(*(batch[name] for batch in self.batches)))
+            return super().store(batch)
+        self.batches += ({name: np.array(x) for name, x in batch.columns.items()},)
+        return float(len(next(iter(batch.columns.values()))))
 
     def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
         names: Any = self.batches[0] if self.batches else ()
+        columns = {
+            name: np.concatenate(in_coarsest_type(*(batch[name] for batch in self.batches)))
+            for name in names
+            if name != "groups"
+        }
         if "values" in names:
             units = np.arange(self.n)
         else:
-            units = self._joined("labels") if names else accumulated_list(so_far).labels
+            units = columns["labels"] if names else accumulated_list(so_far).labels
         # Items of both classes are needed, or two queries.
         if len(units) < 2 or units.min() == units.max():
             return nan, *self.range
         level = level_at_all_times(self.level, self.n, self.n_best)
-        estimate, low, high = self._at(level, names, so_far)
-        if self.measure.kind == "binary" and "values" not in names:
-            data = accumulated_list(so_far)
-            if min(data.positives[0], data.sizes[0] - data.positives[0]) < LEAST_DRAWS:
-                # Of fewer items normal limits far out in the tails are not to be trusted.
-                level = WIDEST
-        return (estimate, low, high) if level < WIDEST else (estimate, *self.range)
-
-    def _at(self, level: float, names: Any, so_far: Accumulator) -> tuple[float, float, float]:
-        """Limits of what looks have in common, the value at the population's share of positives.
-
-        That of the rows so far moves.
-        """
+        # The value at the population's share of positives, as that of the rows so far moves.
         measure, conditional = self.measure, self.measure.kind != "binary"
         if "values" in names:
-            values = self._joined("values")
-            sample = QueryValues(values, np.arange(len(values)), measure.name, self.range)
+            sample = QueryValues(columns["values"], units, measure.name, self.range)
             found = sample_interval(sample, level)
         elif not names:
             found = interval_of_accumulator(so_far, level, conditional=conditional)
@@ -490,28 +438,32 @@ class Asymptotic(Stream):
             if "groups" in names:
                 ids = [batch["groups"] for batch in self.batches]
                 groups = check_joined_groups(ids, [len(part) for part in ids])
+            rows: dict[str, Any] = {"conditional": conditional, "groups": groups}
+            labels = columns.pop("labels")
             evidences = check_lists(
-                replace(measure, rel=None),
-                self._joined("labels"),
-                [self._joined(name) for name in names if name.endswith("score")],
-                conditional=conditional,
-                groups=groups,
+                replace(measure, rel=None), labels, [*columns.values()], **rows
             )
             if len(evidences) == 2:
-                return self._difference(evidences, level)
-            found = interval_of(evidences[0], level, method_of(measure, grouped=True))
-        return found.estimate, found.low, found.high
+                found = self._difference(evidences, level)
+            else:
+                found = interval_of(evidences[0], level, method_of(measure, grouped=True))
+        if measure.kind == "binary" and "values" not in names:
+            data = accumulated_list(so_far)
+            if min(data.positives[0], data.sizes[0] - data.positives[0]) < LEAST_DRAWS:
+                # Of fewer items normal limits far out in the tails are not to be trusted.
+                level = WIDEST
+        low, high = (found.low, found.high) if level < WIDEST else self.range
+        return found.estimate, low, high
 
-    def _difference(
-        self, evidences: Sequence[Evidence], level: float
-    ) -> tuple[float, float, float]:
+    def _difference(self, evidences: Sequence[Evidence], level: float) -> Interval:
         """Difference of a measure of one list between two rankers of the same rows."""
         influences, groups = influences_of(evidences)
         joint = joint_influence(influences, conditional=evidences[0].conditional, groups=groups)
         difference = float(joint.estimates[0] - joint.estimates[1])
         (error,), (degrees,) = joint.standard_errors(np.array([[1.0, -1.0]]))
         half, (least, most) = two_sided_quantile(level, degrees) * float(error), self.range
-        return difference, max(difference - half, least), min(difference + half, most)
+        limits = max(difference - half, least), min(difference + half, most)
+        return Interval(difference, *limits, level, self.method, self.target)
 
 
 # ---------------------------------------------------------------------------------------- sequence
@@ -669,7 +621,6 @@ class ConfidenceSequence:
         self._intersect = check_flag("intersect", intersect)
         self._pos_label = pos_label
         self._so_far = self._new_accumulator()  # All rows with the scores of the ranker
-        self._given: tuple[str, ...] = ()  # Which columns all updates have
         self._stream: Stream | None = None
         self._history: list[Interval] = []
         self._counts: list[float] = []
@@ -771,14 +722,13 @@ class ConfidenceSequence:
         stream, so_far = self._stream, self._so_far
         if batch is not None:
             stream = self._new_stream(batch) if stream is None else copy(stream)
+            stream.given = batch.given
             if isinstance(stream, Asymptotic) and batch.columns is None:
                 # A look that is refused changes nothing.
                 so_far = self._new_accumulator().merge(so_far)
             so_far.merge(batch.ranker)
             stream.add(batch)
         self._history.append(self._look(stream, so_far))
-        if batch is not None:
-            self._given = batch.given
         self._stream, self._so_far = stream, so_far
         self._counts.append(0.0 if stream is None else stream.n)
         return self._history[-1]
@@ -793,8 +743,8 @@ class ConfidenceSequence:
         sample_weight: Any,
     ) -> Batch | None:
         """Check the rows of an update; None where none counts."""
-        parts = []
-        for score in (y_score,) if baseline_score is None else (y_score, baseline_score):
+        parts, scores = [], (y_score,) if baseline_score is None else (y_score, baseline_score)
+        for score in scores:
             part = self._new_accumulator()
             # Error messages name the update.
             part._n_updates = self.n_looks
@@ -804,9 +754,9 @@ class ConfidenceSequence:
             return None
         columns = {"baseline_score": baseline_score, "groups": groups}
         given = tuple(name for name, column in columns.items() if column is not None)
-        if self._stream is not None and given != self._given:
-            (name, *_) = sorted({*given} ^ {*self._given})
-            here, before = (name if name in x else f"no {name}" for x in (given, self._given))
+        if self._stream is not None and given != (earlier := self._stream.given):
+            (name, *_) = sorted({*given} ^ {*earlier})
+            here, before = (name if name in x else f"no {name}" for x in (given, earlier))
             raise ValueError(
                 f"Update {self.n_looks} has {here}, but earlier updates had {before}: pass {name}"
                 " in every update or in none."
@@ -817,8 +767,7 @@ class ConfidenceSequence:
                     "groups is for rows of one list, but qid splits them into queries: leave"
                     " groups out, and pass them as qid if queries of a group are not independent."
                 )
-            values = query_values(parts[0], parts[1] if baseline_score is not None else None)
-            return Batch(parts[0], given, {"values": values})
+            return Batch(parts[0], given, {"values": query_values(parts)})
         if not given:
             return Batch(parts[0], given, None)
         if sample_weight is not None:
@@ -826,13 +775,10 @@ class ConfidenceSequence:
                 "sample_weight is not supported for the difference of two rankers on one list, or"
                 " with groups: repeat the rows instead."
             )
-        scores = {"score": y_score, "baseline_score": baseline_score}
-        lists = {
-            name: self.measure.lists(y_true, score, pos_label=self._pos_label)
-            for name, score in scores.items()
-            if score is not None
-        }
-        rows = {"labels": lists["score"].labels, **{name: x.score for name, x in lists.items()}}
+        lists = [self.measure.lists(y_true, x, pos_label=self._pos_label) for x in scores]
+        rows = {"labels": lists[0].labels, "score": lists[0].score}
+        if baseline_score is not None:
+            rows["baseline_score"] = lists[1].score
         if groups is not None:
             ids = check_qid(groups, len(rows["labels"]), name="groups")
             rows["groups"] = ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
@@ -853,14 +799,13 @@ class ConfidenceSequence:
             limits = (low - high, high - low) if has_baseline else (low, high)
             mean = "mean difference of" if has_baseline else "mean"
             target, is_bounded = f"{mean} {measure.name} over queries", all(map(isfinite, limits))
-            if method == "asymptotic" or (method == "auto" and not is_bounded):
-                return Asymptotic(*options, target, limits)
-            if not is_bounded:
+            if method == "betting" and not is_bounded:
                 raise ValueError(
                     f"{measure.name} has no known range, which method='betting' needs: pass"
                     " method='asymptotic'."
                 )
-            return Betting(*options, target, limits)
+            kind = Betting if is_bounded and method != "asymptotic" else Asymptotic
+            return kind(*options, target, limits)
         # A measure without an interval is refused, and one without a value that looks share.
         method_of(measure)
         jumps = measure.kind == "binary" and not measure.is_mean_over_ties
@@ -894,9 +839,7 @@ class ConfidenceSequence:
                     target = f"precision in the top {float(laws['top']):g} of the population"
                     return TopPrecision(*options, target)
                 target = f"precision among scores of at least {self._threshold:g}"
-                stream = Betting(*options, target)
-                stream.threshold = self._threshold
-                return stream
+                return Betting(*options, target, threshold=self._threshold)
             if method == "betting":
                 raise ValueError(
                     f"method='betting' does not support {measure.name} of one list, only 'auc',"
@@ -986,7 +929,5 @@ class ConfidenceSequence:
     def __str__(self) -> str:
         if not self._history:
             return repr(self)
-        lines = [self._title()]
-        for look, n, estimate, limits in self._rows():
-            lines.append(f"{look:>4}  {n:>8}  {estimate:>8}  {limits:>18}")
-        return "\n".join(lines)
+        rows = ("{:>4}  {:>8}  {:>8}  {:>18}".format(*row) for row in self._rows())
+        return "\n".join([self._title(), *rows])

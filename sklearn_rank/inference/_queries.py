@@ -178,7 +178,7 @@ def query_values_of(
         if groups is not None:
             reason = "groups are compared row by row"
             refuse_collections(reason, y_true=y_true, qid=qid, groups=groups, **scores)
-        return _on_same_queries(
+        return on_same_queries(
             measure,
             scores,
             lambda name: measure(y_true, scores[name], average=None, return_qid=True, **rows),
@@ -192,7 +192,7 @@ def query_values_of(
         scored = lists if name == default else lists.scored_by(scores[name], shape)
         return measure.of_lists(scored, average=None, return_qid=True)
 
-    samples, defined = _on_same_queries(measure, scores, evaluate, least)
+    samples, defined = on_same_queries(measure, scores, evaluate, least)
     if weight is not None:
         weight = weight[defined]
         refuse_few_draws(weight, float(weight.max()), "queries")
@@ -249,11 +249,11 @@ def accumulated_values(measure: Measure, queries: KeptValues) -> QueryValues:
             "query_weight gives queries different weights, but the interval is for the mean over"
             " identically distributed queries: leave query_weight out."
         )
-    samples, _ = _on_same_queries(measure, [""], lambda _: queries.combine(measure, None, True))
+    samples, _ = on_same_queries(measure, [""], lambda _: queries.combine(measure, None, True))
     return samples[""]
 
 
-def _on_same_queries(
+def on_same_queries(
     measure: Measure,
     names: Iterable[str],
     evaluate: Callable[[str], tuple[FloatArray, AnyArray]],
@@ -336,7 +336,7 @@ def joint_means(samples: Sequence[QueryValues]) -> JointEstimate:
 
 def query_differences(a: QueryValues, b: QueryValues) -> QueryValues:
     difference = a.values - b.values
-    largest = max(np.abs(a.values).max(), np.abs(b.values).max())
+    largest = max(np.abs(x.values).max(initial=0.0) for x in (a, b))
     difference[np.abs(difference) <= ROUNDING * largest] = 0.0
     length = a.range[1] - a.range[0]
     name = f"difference of {a.measure}"

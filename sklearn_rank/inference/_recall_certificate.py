@@ -233,16 +233,9 @@ def recall_certificate(
             stops = min(stops, int(boundary[x]))
     share = x / n if n else np.nan
     all_positives = review + share * n_rest if n_rest else review
-    return RecallCertificate(
-        is_shown=n >= stops,
-        recall=recall,
-        level=level,
-        estimate=(review + x) / all_positives if review + x else np.nan,
-        n_found=review + x,
-        n_sampled=n,
-        n_rest=n_rest,
-        n_more=max(stops - n, 0),
-    )
+    estimate = (review + x) / all_positives if review + x else np.nan
+    numbers = review + x, n, n_rest, max(stops - n, 0)
+    return RecallCertificate(n >= stops, recall, level, estimate, *numbers)
 
 
 def _most_positives(review: int, x: Any, recall: float) -> Any:
