@@ -324,13 +324,15 @@ def every_history(make, measure, door, design, i):
     return np.array(limits), sequence.interval.method if sequence.n_looks else ""
 
 
-def every_measure(door, design, seed):
-    """One row for each measure and method that is accepted."""
+def every_measure(door, design, seed, only=None):
+    """One row for each measure, or of those, and method that is accepted."""
     n = 100_000 if "quer" in door else 1_000_000
     everything = columns_of(seeded("every truth", door, design), door, design, n)
     methods = set()
     for name, measure, make in measures_of(door):
         stages = (20, 40, 100) if (door, name) == ("groups", "ks") else (60, 100, 400)
+        if only and name not in only:
+            continue
         limits, used = every_history(make, measure, door, design, (seed, 0))
         if not used or (name, used) in methods:
             continue
@@ -359,11 +361,11 @@ def every_measure(door, design, seed):
         }
 
 
-def every(doors, write=False, seed=0):
+def every(doors, only=None, write=False, seed=0):
     for door in doors:
         for design in DOORS[door]:
             rows = []
-            for row in every_measure(door, design, seed):
+            for row in every_measure(door, design, seed, only):
                 print(*row.values(), flush=True)
                 rows.append(row)
             if write:
@@ -402,6 +404,6 @@ if __name__ == "__main__":
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         if arguments.every:
-            every(arguments.every, arguments.write, arguments.seed)
+            every(arguments.every, arguments.only, arguments.write, arguments.seed)
         else:
             main(arguments.only, arguments.repetitions, arguments.write)
