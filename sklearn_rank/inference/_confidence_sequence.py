@@ -447,9 +447,12 @@ class Asymptotic(Stream):
                 found = self._difference(evidences, level)
             else:
                 found = interval_of(evidences[0], level, method_of(measure, grouped=True))
-        if measure.kind == "binary" and "values" not in names:
+        if "values" not in names:
             data = accumulated_list(so_far)
-            if min(data.positives[0], data.sizes[0] - data.positives[0]) < LEAST_DRAWS:
+            drawn = [getattr(measure, "tau", 1.0) * data.sizes[0]]
+            if measure.kind == "binary":
+                drawn += [data.positives[0], data.sizes[0] - data.positives[0]]
+            if min(drawn) < LEAST_DRAWS:
                 # Of fewer items normal limits far out in the tails are not to be trusted.
                 level = WIDEST
         low, high = (found.low, found.high) if level < WIDEST else self.range
@@ -490,9 +493,9 @@ class ConfidenceSequence:
         "asymptotic" is valid in the limit of a large first update. It supports means over queries,
         and the measures of one list that have an interval for a single look and a value of the
         population, which the number of rows does not change: ``"lift@0.1"``, not
-        ``"precision@10"``; their limits are the ends of the range as long as one of two classes
-        has fewer than ten rows. "auto" is "betting" if it supports the measure and there are no
-        ``groups``, else "asymptotic".
+        ``"precision@10"``; their limits are the ends of the range as long as one of two classes,
+        or the top, has fewer than ten rows. "auto" is "betting" if it supports the measure and
+        there are no ``groups``, else "asymptotic".
     threshold : float or None, default=None
         Score threshold for a measure such as ``"precision@top0.05"``, fixed without use of these
         rows. The target is then the fraction of positives among the rows with at least this score,

@@ -183,7 +183,7 @@ def test_the_level_is_where_normal_bets_have_won_enough(n):
         np.testing.assert_allclose(oracle.normal_mixture(expected, x), 20)
 
 
-@pytest.mark.parametrize("measure", ["auc", "bedroc@20", "precision@top0.1", "ap"])
+@pytest.mark.parametrize("measure", ["auc", "bedroc@20", "precision@top0.2", "ap"])
 def test_in_the_limit_it_is_the_interval_for_one_look_at_another_level(measure):
     rng = np.random.default_rng(0)
     sequence = ConfidenceSequence(measure, method="asymptotic", best_after=2)
@@ -261,15 +261,24 @@ def test_what_depends_on_the_number_of_rows_has_no_target_in_common(measure):
         assert sequence.n_looks == 0
 
 
-def test_few_rows_of_a_class_give_no_limits():
+def test_few_rows_of_a_class_or_of_the_top_give_no_limits():
     y, score = np.r_[np.ones(9), np.zeros(50)], np.random.default_rng(0).normal(size=59)
-    for labels, columns in ((y, {}), (1 - y, {}), (y, {"groups": np.arange(59)})):
-        sequence = ConfidenceSequence("lift@0.1", best_after=1)
+    ids = {"groups": np.arange(59)}
+    many = np.r_[np.ones(20), np.zeros(39)]
+    for name, labels, columns in (
+        ("lift@0.2", y, {}),
+        ("lift@0.2", 1 - y, {}),
+        ("lift@0.2", y, ids),
+        ("lift@0.168", many, {}),
+        ("profit@top0.168", many, ids),
+    ):
+        sequence, measure = ConfidenceSequence(name, best_after=1), get_measure(name)
         found = sequence.update(labels, score, **columns)
-        assert (found.low, found.high) == (0.0, 10.0)
-        assert found.estimate == get_measure("lift@0.1")(labels, score)
+        assert (found.low, found.high) == measure.range
+        assert found.estimate == measure(labels, score)
         more = {name: x[-1:] for name, x in columns.items()}
-        assert sequence.update(labels[:1], score[:1], **more).width < 10
+        assert np.isfinite(found := sequence.update(labels[:1], score[:1], **more).width)
+        assert found < np.ptp(measure.range)
 
 
 def test_what_jumps_is_refused():
