@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from math import ceil, exp, expm1, inf, log
+from math import ceil, exp, expm1, inf, log, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -159,8 +159,17 @@ class CutOffs:
         if self.codes is None or goal.name == "precision":
             return chance
         sizes = np.bincount(self.codes, self.positive == (goal.name == "recall"))
-        degrees = times * sizes.sum() ** 2 / (sizes @ sizes) - 1.0
-        return np.asarray(stdtr(max(degrees, 1.0), ndtri(chance)))
+        rows, of_row = sizes.sum(), sizes @ sizes / sizes.sum()
+        effect = times * rows / n[0]
+        # Shares of groups are skew, as beta variables are of this correlation: the sum is more
+        # skew than the binomial number of effective rows.
+        correlation = min((effect - 1.0) / max(of_row - 1.0, TINY), 1.0)
+        variances = sizes * (1.0 + correlation * (sizes - 1.0))
+        pull = 2.0 * correlation / (1.0 + correlation)
+        unit = 1.0 + pull * np.average(sizes - 1.0, weights=variances)
+        skewness = (2.0 * share - 1.0) * (unit / effect - 1.0)
+        z = less_skew(ndtri(chance), skewness / sqrt(n[0] * share * (1.0 - share)))
+        return np.asarray(stdtr(max(times * rows / of_row - 1.0, 1.0), z))
 
     def observed(self, goal: Goal) -> FloatArray:
         """Value in the sample above each cut-off."""
@@ -271,7 +280,7 @@ class ThresholdReport(Printed):
         return "\n".join(lines)
 
 
-def _of_classifier(name: str, what: str, returns: str) -> Any:
+def _of_classifier(name: str, what: str, returns: str = "(n_samples, 2)") -> Any:
     """Method of the fitted classifier, which exists if the classifier has it."""
 
     def has_it(self: Any) -> bool:
@@ -401,10 +410,12 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     **Groups.** Rows of a group are held out together. They count as fewer rows, by as much as the
     hits of groups vary more than those of independent rows, and recall and the false positive rate
-    have Student's quantile of the effective number of groups; bets on amounts are on the sum of
-    each group. The promise is then asymptotic in the number of groups, and for groups of which
-    large ones are like small ones in scores and dependence. Without groups promises are exact, for
-    the share in the population, except with several folds.
+    have Student's quantile of the effective number of groups, less what their shares are skew:
+    hardly anything is promised of few groups of very unequal sizes. Bets on amounts are on the sum
+    of each group. The promise is then asymptotic in the number of groups: at ``level=0.9`` it
+    failed in at most .09 of the samples where large groups differ from small ones, and in up to
+    .17 where rows depend strongly in two of 20 groups and hardly in the others. Without groups
+    promises are exact, for the share in the population, except with several folds.
 
     The promise is for the classifier that was calibrated. With several folds another one, fitted
     to all rows, is used, and the promise is approximate. It is for rows like those of the
@@ -432,11 +443,9 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     It holds where new rows are drawn as the calibration rows were.
     """
 
-    predict_proba = _of_classifier(
-        "predict_proba", "Predict class probabilities", "(n_samples, 2)"
-    )
+    predict_proba = _of_classifier("predict_proba", "Predict class probabilities")
     predict_log_proba = _of_classifier(
-        "predict_log_proba", "Predict logarithms of class probabilities", "(n_samples, 2)"
+        "predict_log_proba", "Predict logarithms of class probabilities"
     )
     decision_function = _of_classifier(
         "decision_function", "Compute decision values", "(n_samples,)"
@@ -561,19 +570,10 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             promises = [f"{goals[0].text} of the rows that are flagged in a batch"]
         n_flagged = 0 if place is None else int(cutoffs.n_flagged[place])
         n_found = 0 if place is None else int(cutoffs.n_pos[place])
-        self.report_ = ThresholdReport(
-            rule=self._rule(),
-            promises=tuple(promises),
-            level=self.level,
-            threshold=self.threshold_,
-            n_flagged=n_flagged,
-            n_found=n_found,
-            n_samples=len(rows),
-            n_pos=int(positive.sum()),
-            theorem=self._theorem(goals, groups),
-            assumption=self._assumption(goals, groups, n_folds),
-            impossible=impossible,
-        )
+        numbers = n_flagged, n_found, len(rows), int(positive.sum())
+        why = self._theorem(goals, groups), self._assumption(goals, groups, n_folds), impossible
+        promised = self._rule(), tuple(promises), self.level, self.threshold_
+        self.report_ = ThresholdReport(*promised, *numbers, *why)
         if not goals and not is_whole(self.capacity):
             n_above = largest_number(self.capacity, len(rows))
             place = int(np.searchsorted(cutoffs.n_flagged, n_above, "right"))
@@ -750,7 +750,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if n_folds > 1:
             rows += ", and the model of all rows ranks as those of the folds (approximate)"
         if groups is not None:
-            rows += ", large groups are like small ones in scores and dependence"
+            rows += ", groups are many, and rows depend alike in all of them"
         for goal in [] if self._in_batch else goals:
             if goal.name in ("precision", "mean value"):
                 rows += f", and the {goal.name} does not rise as the cut-off falls"
@@ -923,6 +923,14 @@ def largest_number(capacity: float | None, n: int) -> int:
         return min(check_whole("capacity", capacity, 1), n)
     what = "a share of a batch, or a whole number of rows, such as 50"
     return int(check_share("capacity", capacity, what=what) * n * (1.0 + 1e-12))
+
+
+def less_skew(z: FloatArray, skewness: float) -> FloatArray:
+    """Quantiles of a studentized sum that is skew to the left, made normal (Hall 1992)."""
+    if skewness > 0.0:
+        z = np.clip(z, -38.0, 8.0)  # the ends of what is not rounded
+        z = z + skewness * (2.0 * z**2 + 1.0) / 6.0 + skewness**2 * z**3 / 27.0
+    return z
 
 
 def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) -> str:

@@ -170,17 +170,28 @@ def test_effects_of_groups_are_those_of_pairs_of_rows(digits):
         np.testing.assert_allclose(n / cutoffs.hits(Goal(name, goal))[1], expected)
 
 
-def test_chances_with_groups_have_the_quantiles_of_student():
-    X, y = rows(5, 200, share=0.4)
-    groups = np.arange(200) % 30 // 2
-    cutoffs = CutOffs.of(X[:, 0], y == 1, check_groups(groups, 200))
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.8, 0.95])
+def test_chances_with_groups_have_the_quantiles_of_student_less_what_is_skew(share):
+    X, y = rows(5, 400, share=0.4)
+    groups = np.random.default_rng(0).integers(0, 20, 400) ** 2 // 20
+    effects = np.random.default_rng(1).normal(size=20)
+    score = X[:, 0] + effects[groups]
+    cutoffs = CutOffs.of(score, y == 1, check_groups(groups, 400))
     for name, positive in (("recall", True), ("false positive rate", False)):
-        goal = Goal(name, 0.5)
+        goal = Goal(name, share if positive else 1.0 - share)
         hits, n = cutoffs.hits(goal)
-        sizes = np.bincount(groups[(y == 1) == positive])
+        of_class = groups[(y == 1) == positive]
+        sizes = np.bincount(of_class)
         degrees = sizes.sum() ** 2 / np.sum(sizes**2) - 1.0
-        chances = stats.t(degrees).cdf(stats.norm.ppf(stats.beta.cdf(0.5, hits, n - hits + 1.0)))
-        np.testing.assert_allclose(cutoffs.chances(goal)[hits > 0], chances[hits > 0], atol=1e-12)
+        some = hits > 0.0
+        z = stats.norm.ppf(stats.beta.cdf(share, hits, n - hits + 1.0))[some]
+        skewness = oracle.skewness_of_groups(of_class, len(of_class) / n[0], n[0], share)
+        assert (skewness > 0.0) == (share > 0.5)
+        # The cube whose slope is that of the root of Edgeworth's expansion, without its end.
+        z = z + skewness * (2.0 * z**2 + 1.0) / 6.0 + skewness**2 * z**3 / 27.0
+        found = cutoffs.chances(goal)[some]
+        np.testing.assert_allclose(found, stats.t(degrees).cdf(z), rtol=1e-6, atol=1e-12)
+        assert (np.diff(found[np.argsort(hits[some], kind="stable")]) <= 1e-12).all()
 
 
 def test_groups_of_equal_rows_count_as_one_row_each():
@@ -238,25 +249,53 @@ def test_promises_fail_as_often_as_they_may(options, fails, digits):
         assert failures >= 0.05 * n_runs
 
 
-def failures_with_groups(sizes, effect, n_runs, seed=0):
-    """How often a false positive rate of .1, and a recall of .8, are not kept at level .9."""
-    rng, codes, failures = np.random.default_rng(seed), np.repeat(np.arange(len(sizes)), sizes), 0
-    length, failures = np.sqrt(1.0 + effect**2), np.zeros(2)
+def shares_with_groups(sizes, effect, n_runs, *, times=1.0, place=0.0, seed=0):
+    """Rates where .1 is promised, and recalls where .8 is, at level .9. Shape (n_runs, 2).
+
+    The scores of the largest tenth of the groups vary several times as much, and the logarithm of
+    the size moves scores.
+    """
+    rng, codes, found = np.random.default_rng(seed), np.repeat(np.arange(len(sizes)), sizes), []
+    spread = np.where(np.arange(len(sizes)) < len(sizes) // 10, times, 1.0)
+    centre = place * np.log(sizes)
     for _ in range(n_runs):
         positive = rng.random(len(codes)) < 0.3
         score = effect * rng.normal(size=len(sizes))[codes] + rng.normal(size=len(codes))
-        cutoffs = CutOffs.of(score + 2.0 * positive, positive, check_groups(codes, len(codes)))
+        score = centre[codes] + spread[codes] * score + 2.0 * positive
+        cutoffs = CutOffs.of(score, positive, check_groups(codes, len(codes)))
+        shares = []
         for i, goal in enumerate([Goal("false positive rate", 0.1), Goal("recall", 0.8)]):
             kept = np.flatnonzero(cutoffs.certified(goal, 0.1))
-            threshold = cutoffs.threshold[kept[-1 if i == 0 else 0]] if len(kept) else np.nan
-            share = ndtr((2.0 * i - threshold) / length)
-            failures[i] += share > 0.1 if i == 0 else share < 0.8
-    return failures / n_runs
+            threshold = (np.inf, -np.inf)[i]
+            if len(kept):
+                threshold = cutoffs.threshold[kept[i - 1]]
+            above = ndtr((centre + 2.0 * i - threshold) / (spread * np.sqrt(1.0 + effect**2)))
+            shares.append(np.average(above, weights=sizes))
+        found.append(shares)
+    return np.array(found)
+
+
+def failures_with_groups(sizes, effect, n_runs, **options):
+    """How often a false positive rate of .1, and a recall of .8, are not kept at level .9."""
+    rate, recall = shares_with_groups(sizes, effect, n_runs, **options).T
+    return np.array([np.mean(rate > 0.1), np.mean(recall < 0.8)])
 
 
 def test_promises_are_kept_with_groups_of_unequal_sizes():
     sizes = np.maximum(270 // np.arange(1, 151), 1)
     assert (failures_with_groups(sizes, 1.0, 150) <= 0.11).all()
+
+
+@pytest.mark.parametrize("options", [{"times": 3.0}, {"place": 0.7}], ids=str)
+def test_promises_are_kept_where_large_groups_differ(options):
+    sizes = np.maximum(280 // np.arange(1, 41), 1)
+    assert (failures_with_groups(sizes, 1.0, 150, **options) <= 0.11).all()
+
+
+def test_promises_with_groups_that_are_alike_give_little_away():
+    rate, recall = shares_with_groups(np.full(100, 12), 0.3, 40).mean(axis=0)
+    assert 0.08 < rate < 0.1
+    assert 0.8 < recall < 0.85
 
 
 @pytest.mark.slow

@@ -1,7 +1,10 @@
 """Cut-offs with a promise, by loops over rows and sums of binomial probabilities."""
 
+import math
 from fractions import Fraction
 from math import comb
+
+from scipy import stats
 
 
 def at_least(hits, n, share):
@@ -81,6 +84,29 @@ def effect_of_groups(hits, groups, rows_alike):
             weights += weight
         estimates.append(total / (share * (1 - share) * weights + 1.0))
     return 1.0 + max(*estimates, 0.0) * len(pairs) / n
+
+
+def skewness_of_groups(groups, effect, n_effective, share):
+    """By how much misses in groups are more skew than those of the binomial effective number.
+
+    The misses of a group of s rows are beta-binomial, with the correlation of the effect. With
+    a + b = 1 / correlation - 1, SciPy knows their second and third moments.
+    """
+    sizes = [list(groups).count(group) for group in set(groups)]
+    n, miss = sum(sizes), 1 - share
+    others = sum(s * (s - 1) for s in sizes) / n
+    second = third = 0.0
+    for s in sizes:
+        correlation = min((effect - 1) / others, 1 - 1e-9) if others else 0.0
+        if correlation > 1e-9:
+            total = 1 / correlation - 1
+            moments = stats.betabinom(s, miss * total, share * total).stats("vs")
+        else:
+            moments = stats.binom(s, miss).stats("vs")
+        variance, skewness = map(float, moments)
+        second, third = second + variance, third + skewness * variance**1.5
+    of_sum = third / second * (n_effective / n) / math.sqrt(n_effective * miss * share)
+    return max(of_sum - (1 - 2 * miss) / math.sqrt(n_effective * miss * share), 0.0)
 
 
 def value_sequence(amounts, scores, goal, delta):
