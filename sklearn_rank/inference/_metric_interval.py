@@ -158,7 +158,8 @@ def metric_interval(
     ``1 - (1 - level)^(1/n)`` of the distance to that end, the largest fraction of other values
     that n queries miss with probability ``1 - level``. "t" is exact for normal values and
     asymptotically valid otherwise, as the bootstraps are; near an end of the range all three miss
-    too often (:doc:`/theory/inference`).
+    too often. All allow only in part for rare queries that the sample lacks, such as failures
+    among values that are nearly alike (:doc:`/theory/inference`).
 
     Queries may depend on each other only within ``groups``. The variance is then the sum of
     squared deviations over groups, each divided by ``sqrt(1 - share)``, with Student's quantile

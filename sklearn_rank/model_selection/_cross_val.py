@@ -570,7 +570,8 @@ def cross_val_interval(
     -----
     **Target.** The target is not the expected measure of the model fitted to all rows, which is
     usually somewhat greater and is never scored on held-out rows. The same holds for the result of
-    every cross-validation.
+    every cross-validation. Limits are asymptotic, for independent rows, queries or groups, at the
+    labels of the folds.
 
     **Method.** Given the labels, the variance of a fold's value comes from the influence of its
     rows, or from the values of its queries. All folds together are one sample, centred once for
