@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
@@ -23,6 +23,7 @@ from ._contrasts import (
     comparison_of_limits,
     interval_comparison,
     limits_of_single,
+    quantiles_at,
     resampled_comparison,
 )
 from ._evidence import (
@@ -63,7 +64,8 @@ def covariance_root(covariance: FloatArray) -> FloatArray:
 def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
     rows = max(1, BLOCK // len(root))
     for start in range(0, n_draws, rows):
-        yield rng.standard_normal((min(rows, n_draws - start), root.shape[1])) @ root.T
+        shape = min(rows, n_draws - start), root.shape[1]
+        yield rng.standard_normal(shape, dtype=root.dtype) @ root.T
 
 
 def largest_of_contrasts(
@@ -84,17 +86,12 @@ def largest_of_contrasts(
     # Contrasts that vary by rounding alone are as good as any one variable.
     varies = errors[:, 0] > ROUNDING
     root = root[varies] / errors[varies] if varies.any() else np.ones((1, 1))
-    root = root.astype(np.float32)
     n_draws = int(np.clip(FLOPS / root.size, FEWEST, MOST))
-    rows = max(1, BLOCK // len(root))
-    maxima = np.empty(n_draws, dtype=np.float32)
-    for start in range(0, n_draws, rows):
-        block = maxima[start : start + rows]
-        statistics = rng.standard_normal((len(block), root.shape[1]), dtype=np.float32) @ root.T
-        statistics.max(axis=1, out=block)
-        if not signed:
-            np.maximum(block, -statistics.min(axis=1), out=block)
-    return np.sort(maxima.astype(np.float64))
+    maxima = [
+        (drawn if signed else np.abs(drawn, out=drawn)).max(axis=1)
+        for drawn in normal_draws(root.astype(np.float32), n_draws, rng)
+    ]
+    return np.sort(np.concatenate(maxima).astype(np.float64))
 
 
 def joint_comparison(
@@ -110,8 +107,7 @@ def joint_comparison(
     The statistics are differences over their standard errors, or of separate samples the normal
     quantiles at which limits that are added in squares reach the hypothesis.
     """
-    measure, matrix = question.measure, question.matrix
-    alternative, margin = question.alternative, question.margin or 0.0
+    measure, matrix, m = question.measure, question.matrix, len(question.contrasts)
     differences = matrix @ joint.estimates
     errors, degrees = joint.standard_errors(matrix)
     if not errors.all():
@@ -119,33 +115,21 @@ def joint_comparison(
             f"{measure.name} has no known range and the same influence value for all items, so its"
             " variance cannot be estimated: pass range= to make_measure."
         )
-    sign = 1.0 if measure.greater_is_better else -1.0
     pairs = [_of_pair(joint, row) for row in matrix] if separate else []
-
-    def statistics_at(hypothesis: float) -> FloatArray:
-        if separate:
-            return np.array([_quantile_at(*pair, hypothesis) for pair in pairs])
-        return np.asarray((differences - hypothesis) / errors)
-
     if separate:
-        degrees = np.full(len(matrix), np.inf)
-    if alternative == "equivalent":
-        statistics = np.minimum(statistics_at(-margin), -statistics_at(margin))
-    elif alternative == "non-inferior":
-        statistics = sign * statistics_at(-sign * margin)
+        degrees = np.full(m, np.inf)
+        statistics = question.statistics(lambda x: quantiles_at(pairs, x))
     else:
-        statistics = statistics_at(0.0)
-    extreme = {"two-sided": np.abs(statistics), "less": -statistics}.get(alternative, statistics)
-    tails = 2.0 if alternative == "two-sided" else 1.0
-    m = len(matrix)
+        statistics = question.statistics(lambda x: (differences - x) / errors)
+    extreme, direction = question.extreme(statistics), question.direction
+    tails = 2.0 if question.alternative == "two-sided" else 1.0
     pvalues = np.minimum(tails * m * stdtr(degrees, -extreme), 1.0)
     tail = (1.0 - question.level) / tails / m
     if m > 1:
-        direction = {"less": -1.0, "non-inferior": sign}.get(alternative, 1.0)
-        one_sided = alternative in ("greater", "less", "non-inferior")
-        known = bool((_variances(matrix, joint.covariance) > 0.0).all())
-        covariance = joint.covariance if known else joint.regularized
-        largest = largest_of_contrasts(covariance, direction * matrix, rng, signed=one_sided)
+        variances = np.einsum("mk,mk->m", matrix @ joint.covariance, matrix)
+        covariance = joint.covariance if (variances > 0.0).all() else joint.regularized
+        signed = (direction or 1.0) * matrix
+        largest = largest_of_contrasts(covariance, signed, rng, signed=direction is not None)
         # Each statistic as a normal one, at the probability that Student's distribution gives it.
         normal = -ndtri(stdtr(degrees, -extreme))
         beyond = len(largest) - np.searchsorted(largest, normal * (1.0 - 1e-12), "left")
@@ -157,19 +141,14 @@ def joint_comparison(
     else:
         half = -stdtrit(degrees, tail) * errors
         low, high = differences - half, differences + half
-    of_each = level_of_both(question.level, alternative) ** (1.0 / len(joint.estimates))  # Sidak
+    of_each = level_of_both(question.level, question.alternative) ** (1.0 / len(joint.estimates))
     half_range = joint.length * np.abs(matrix).sum(axis=1) / 2.0
-    hypothesis = f"equal {measure.name}"
-    if question.margin is not None:
-        relation = "worse" if alternative == "non-inferior" else "different"
-        hypothesis = f"{measure.name} {relation} by {margin:g} or more"
     return question.answer(
         "square-and-add" if separate else "max-t",
         target,
-        hypothesis,
         values=joint.estimates,
         standard_errors=joint.errors,
-        value_limits=[find(of_each) for find in joint.limits],
+        value_limits=[find(of_each) for find in joint.limits],  # At Sidak's level
         differences=differences,
         # Where scores are tied, a value may lie outside of the range without ties.
         low=np.minimum(np.maximum(low, -half_range), differences),
@@ -183,37 +162,10 @@ def joint_comparison(
 def _of_pair(joint: JointEstimate, row: FloatArray) -> tuple[float, LimitsAt]:
     """Difference of two statistics, and its limits from those of each."""
     pair = [int(row.argmax()), int(row.argmin())]
-    covariance, values = joint.covariance[np.ix_(pair, pair)], joint.estimates[pair]
-    scale = float(np.sqrt(covariance[0, 0] * covariance[1, 1]))
-    r = float(covariance[0, 1]) / scale if scale > 0.0 else 0.0
-    return float(row @ joint.estimates), added_in_squares(
-        joint.limits[pair[0]], joint.limits[pair[1]], values.tolist(), r
-    )
-
-
-# Beyond these normal quantiles a level is 0 or 1 up to rounding.
-LEAST_QUANTILE, LARGEST_QUANTILE = 1e-3, 7.0
-
-
-def _quantile_at(difference: float, limits: LimitsAt, hypothesis: float) -> float:
-    """Find the normal quantile at which the limits of a difference reach a hypothesis."""
-    side = 0 if difference > hypothesis else 1
-
-    def distance(quantile: float) -> float:
-        return abs(difference - hypothesis) - abs(
-            difference - limits(1.0 - 2.0 * float(ndtr(-quantile)))[side]
-        )
-
-    if distance(LEAST_QUANTILE) <= 0.0:
-        return 0.0
-    found = LARGEST_QUANTILE
-    if distance(found) < 0.0:
-        found = float(brentq(distance, LEAST_QUANTILE, LARGEST_QUANTILE, xtol=1e-9))
-    return found if side == 0 else -found
-
-
-def _variances(matrix: FloatArray, covariance: FloatArray) -> FloatArray:
-    return np.asarray(np.einsum("mk,mk->m", matrix @ covariance, matrix))
+    (first, both), (_, second) = joint.covariance[np.ix_(pair, pair)].tolist()
+    r = both / sqrt(first * second) if first * second > 0.0 else 0.0
+    limits, values = [joint.limits[i] for i in pair], joint.estimates[pair].tolist()
+    return float(row @ joint.estimates), added_in_squares(limits, values, r)
 
 
 # Random exchanges of values of queries, and of ranks or resamples of a list, which rank all anew.
@@ -243,16 +195,12 @@ def swap_tests(
         statistics.append(observed)
         differences.append(difference)
         # The share of statistics, the observed one among them, that are at least as extreme.
-        if question.alternative == "two-sided":
-            observed, draws = abs(observed), np.abs(draws)
-        elif question.alternative == "less":
-            observed, draws = -observed, -draws
+        observed, draws = question.extreme(observed), question.extreme(draws)
         least = observed - NEGLIGIBLE * abs(observed) if np.isfinite(observed) else observed
         pvalues.append((1.0 + np.count_nonzero(draws >= least)) / (SWAPS + 1.0))
     return question.answer(
         "swaps" if len(pvalues) == 1 else "swaps, Holm",
         list_target(question.measure, influences[:1], [groups]),
-        f"equal {question.measure.name}",
         values=[influence.linear.estimate for influence in influences],
         standard_errors=[float(np.sqrt(influence.linear.variance())) for influence in influences],
         differences=differences,
@@ -571,26 +519,24 @@ def _compare_on_list(
     rng: np.random.Generator,
 ) -> Comparison:
     measure, laws = question.measure, question.measure.laws
-    if method == "swap":
-        _refuse_weights(rows["sample_weight"], "method='swap'")
-    if method == "bootstrap" and not laws.keys() & {"resamples", "influence"}:
-        raise ValueError(
-            f"method='bootstrap' is wrong for {measure.name}, which has no influence function,"
-            " since single items may decide it: leave method out, or pass qid for a mean over"
-            " queries."
-        )
     evidences = check_lists(measure, y_true, list(scores.values()), **rows)
     if method == "swap":
+        _refuse_weights(rows["sample_weight"], "method='swap'")
         return swap_tests(question, evidences, rng)
     if method == "bootstrap":
+        if not laws.keys() & {"resamples", "influence"}:
+            raise ValueError(
+                f"method='bootstrap' is wrong for {measure.name}, which has no influence function,"
+                " since single items may decide it: leave method out, or pass qid for a mean over"
+                " queries."
+            )
         return resampled_comparison(evidences, question, SWAPS, rng)
     if "design" in rows:
         return interval_comparison(evidences, question)
     if "influence" in laws:
         influences, groups = influences_of(evidences)
         joint = joint_influence(influences, conditional=not evidences[0].sampled, groups=groups)
-        limits = [*map(limits_of_single, evidences, influences)]
-        joint = replace(joint, limits=limits)
+        joint = replace(joint, limits=[*map(limits_of_single, evidences, influences)])
         target = list_target(measure, influences[:1], [groups])
         return joint_comparison(joint, question, rng, target)
     if evidences[0].sampled:
@@ -637,22 +583,19 @@ def _separate_rows(
     for ranker, part in parts.items():
         name, labels, score = f"y_true[{ranker!r}]", part.pop("y_true"), scores[ranker]
         named = {f"scores[{ranker!r}]": score}
-        read.append(read_rows(measure, labels, named, name=name, **part, **options))
-    if not any("qid" in rows for _, rows in read):
+        labels, rows = read_rows(measure, labels, named, name=name, **part, **options)
+        read.append((name, labels, score, rows))
+    if not any("qid" in rows for *_, rows in read):
         _refuse_weights(columns["sample_weight"], "separate samples of one list each")
         lists, limits = [], []
-        for (labels, rows), (ranker, score) in zip(read, scores.items(), strict=True):
-            name = f"y_true[{ranker!r}]"
+        for name, labels, score, rows in read:
             evidences = check_lists(measure, labels, [score], name=name, **rows)
             (influence,), of_rows = influences_of(evidences, name)
             lists.append((influence, of_rows))
             limits.append(limits_of_single(evidences[0], influence))
         joint = replace(joint_samples(lists), limits=limits)
         return joint, list_target(measure, *map(list, zip(*lists, strict=True)))
-    samples = [
-        query_values_of(measure, labels, {"": score}, **rows)[""]
-        for (labels, rows), score in zip(read, scores.values(), strict=True)
-    ]
+    samples = [query_values_of(measure, y, {"": score}, **rows)[""] for _, y, score, rows in read]
     means = [mean_influences(x.values[np.newaxis], x.range, x.weight)[0] for x in samples]
     joint = joint_samples([(mean, x.groups) for mean, x in zip(means, samples, strict=True)])
     joint = replace(joint, limits=[x.limits for x in samples])

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import sqrt
+from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr
 
 from .._typing import FloatArray
 from ..metrics._shared import ClassInfluence, Draws, Evidence
@@ -14,39 +17,34 @@ from ._label_bounds import is_bounded, label_bounds, target_in_part
 from ._limits import Limits, LimitsAt, two_sided_quantile
 from ._list_intervals import limits_of_draws, list_interval, resampled_values
 from ._methods import interval_of, method_of
-from ._results import Comparison, Interval, Question, level_of_both
+from ._results import Comparison, Interval, Question
 from ._score_path import score_limits
 
 
 def interval_comparison(evidences: Sequence[Evidence], question: Question) -> Comparison:
     """Test contrasts by their limits: a hypothesis is rejected at the levels that exclude it."""
-    measure, grouped = evidences[0].measure, evidences[0].groups is not None
-    of_draws = "draws" in measure.laws and not grouped
-    singles = [_single(evidence, question.level) for evidence in evidences]
-    values = [single.estimate for single in singles]
-    if evidences[0].partial is not None:
-        certain = is_bounded(evidences[0])
+    first, singles = evidences[0], [_single(evidence, question.level) for evidence in evidences]
+    of_draws = "draws" in first.measure.laws and first.groups is None
+    values = np.array([single.estimate for single in singles])
 
-        def in_part(row: FloatArray) -> tuple[float, LimitsAt]:
-            if certain:
-                both = label_bounds(evidences, row.tolist())
-                return sum(both) / 2.0, lambda _: both
-            limits = score_limits(evidences, row.tolist())[2]
-            low, high = limits(question.level)
-            # The walks of single values and of their difference end at other probabilities.
-            return float(np.clip(row @ values, low, high)), limits
+    def limits_of(row: FloatArray) -> tuple[float, LimitsAt]:
+        value, contrast = float(row @ values), row.tolist()
+        if first.partial is None:
+            pair = evidences[int(row.argmax())], evidences[int(row.argmin())]
+            return value, (_square_and_add if of_draws else _joined)(*pair)
+        if is_bounded(first):
+            both = label_bounds(evidences, contrast)
+            return sum(both) / 2.0, lambda _: both
+        limits = score_limits(evidences, contrast)[2]
+        # The walks of single values and of their difference end at other probabilities.
+        return float(np.clip(value, *limits(question.level))), limits
 
-        target = target_in_part(evidences[0])
-        return comparison_of_limits(question, values, in_part, target, singles[0].method)
-
-    def of_pair(row: FloatArray) -> tuple[float, LimitsAt]:
-        find = _square_and_add if of_draws else _joined
-        first, second = int(row.argmax()), int(row.argmin())
-        return float(row @ values), find(evidences[first], evidences[second])
-
-    target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
-    method = "square-and-add" if of_draws else "bonferroni"
-    return comparison_of_limits(question, values, of_pair, target, method)
+    if first.partial is not None:
+        method, target = singles[0].method, target_in_part(first)
+    else:
+        method = "square-and-add" if of_draws else "bonferroni"
+        target = f"{first.measure.name} on {first.data.sizes[0]:.0f} items"
+    return comparison_of_limits(question, values, limits_of, target, method)
 
 
 def resampled_comparison(
@@ -73,83 +71,69 @@ def resampled_comparison(
         return difference, limits
 
     target = f"{measure.name} on {data.sizes[0]:.0f} items"
-    found = comparison_of_limits(question, values.tolist(), limits_of, target, "bootstrap")
-    return replace(found, standard_errors=tuple(np.sqrt(np.diag(covariance)).tolist()))
+    errors = np.sqrt(np.diag(covariance))
+    return comparison_of_limits(
+        question, values, limits_of, target, "bootstrap", standard_errors=errors
+    )
 
 
 def comparison_of_limits(
     question: Question,
-    values: Sequence[float],
+    values: Any,
     limits_of: Callable[[FloatArray], tuple[float, LimitsAt]],
     target: str,
     method: str,
+    **more: Any,
 ) -> Comparison:
     """Test contrasts by their estimates and limits at each level.
 
     All of the error of Bonferroni's limits may lie on one side. Bounds hold at any level, and
     their p-values are 0 and 1.
     """
-    measure, m = question.measure, len(question.contrasts)
-    two_sided, certain = method == "bonferroni", method == "bounds"
+    m, certain = len(question.contrasts), method == "bounds"
     if certain:
         question = replace(question, level=1.0)
-    low, high, pvalues, differences = [], [], [], []
-    for row in question.matrix:
-        difference, at_level = limits_of(row)
-
-        def limits(delta: float, at_level: LimitsAt = at_level) -> Limits:
-            level = 1.0 - delta / m
-            return at_level(level if two_sided else level_of_both(level, question.alternative))
-
-        differences.append(difference)
-        both = limits(1.0 - question.level)
-        low.append(both[0])
-        high.append(both[1])
-        pvalues.append(_pvalue(limits, question))
-    if certain:
-        pvalues = [float(pvalue == 1.0) for pvalue in pvalues]
-    relation = "equal"
-    if question.margin is not None:
-        worse = question.alternative == "non-inferior"
-        relation = f"{'worse' if worse else 'different'} by {question.margin:g} or more:"
+    contrasts = [limits_of(row) for row in question.matrix]
+    tails = 2.0 if method == "bonferroni" or question.alternative == "two-sided" else 1.0
+    level = 1.0 - 2.0 * (1.0 - question.level) / tails / m
+    low, high = zip(*(limits(level) for _, limits in contrasts), strict=True)
+    extreme = question.extreme(question.statistics(lambda x: quantiles_at(contrasts, x)))
+    # Limits of one side meet where the error is one half.
+    pvalues = np.where(extreme > 0.0, np.minimum(tails * m * ndtr(-extreme), 1.0), 1.0)
     return question.answer(
         method,
         target,
-        f"{relation} {measure.name}",
         values=values,
-        differences=differences,
+        differences=[difference for difference, _ in contrasts],
         low=low,
         high=high,
-        pvalues=pvalues,
+        pvalues=np.floor(pvalues) if certain else pvalues,
+        **more,
     )
 
 
-def _pvalue(limits: LimitsAt, question: Question) -> float:
-    """Smallest error at which the limits exclude the hypothesis."""
-    margin, alternative = question.margin or 0.0, question.alternative
+# Beyond these normal quantiles a level is 0 or 1 up to rounding.
+LEAST_QUANTILE, LARGEST_QUANTILE = 1e-3, 7.0
 
-    def is_excluded(delta: float) -> bool:
-        low, high = limits(delta)
-        better = low > -margin if question.measure.greater_is_better else high < margin
-        return {
-            "two-sided": low > 0.0 or high < 0.0,
-            "greater": low > 0.0,
-            "less": high < 0.0,
-            "non-inferior": better,
-            "equivalent": low > -margin and high < margin,
-        }[alternative]
 
-    # One-sided limits meet where both errors are one half.
-    least, most = 1e-12, (1.0 if alternative == "two-sided" else 0.5) - 1e-9
-    if not is_excluded(most):
-        return 1.0
-    if is_excluded(least):
-        return least
-    ends = np.log(least), np.log(most)
-    for _ in range(24):
-        middle = (ends[0] + ends[1]) / 2.0
-        ends = (ends[0], middle) if is_excluded(float(np.exp(middle))) else (middle, ends[1])
-    return float(np.exp(ends[1]))
+def quantiles_at(contrasts: Sequence[tuple[float, LimitsAt]], hypothesis: float) -> FloatArray:
+    """Find the normal quantiles at which the limits of differences reach a hypothesis."""
+    return np.array([_quantile_at(*contrast, hypothesis) for contrast in contrasts])
+
+
+def _quantile_at(difference: float, limits: LimitsAt, hypothesis: float) -> float:
+    side = 0 if difference > hypothesis else 1
+
+    def distance(quantile: float) -> float:
+        limit = limits(1.0 - 2.0 * float(ndtr(-quantile)))[side]
+        return abs(difference - hypothesis) - abs(difference - limit)
+
+    if distance(LEAST_QUANTILE) <= 0.0:
+        return 0.0
+    found = LARGEST_QUANTILE
+    if distance(found) < 0.0:
+        found = float(brentq(distance, LEAST_QUANTILE, LARGEST_QUANTILE, xtol=1e-9))
+    return found if side == 0 else -found
 
 
 def _single(evidence: Evidence, level: float) -> Interval:
@@ -163,36 +147,27 @@ def limits_of_single(evidence: Evidence, influence: ClassInfluence) -> LimitsAt:
     """Limits of one ranker by itself, of which the influence is known."""
     measure, groups = evidence.measure, evidence.groups
     method = method_of(measure, grouped=groups is not None, sampled=evidence.sampled)
-    is_known = method.name == "influence" and method.law == "influence"
+    is_known = measure.kind == "binary" and method.name == method.law == "influence"
 
     def limits(level: float) -> Limits:
-        if is_known and measure.kind == "binary" and not evidence.sampled:
-            found = list_interval(measure, influence, level, groups)
-        else:
-            found = _single(evidence, level)
+        known = list_interval(measure, influence, level, groups) if is_known else None
+        found = known or _single(evidence, level)
         return found.low, found.high
 
     return limits
 
 
-def added_in_squares(
-    first: LimitsAt, second: LimitsAt, values: Sequence[float], r: float
-) -> LimitsAt:
+def added_in_squares(limits_of: Sequence[LimitsAt], values: Sequence[float], r: float) -> LimitsAt:
     """Limits of a difference from those of two values of the correlation r.
 
     Zou & Donner (2008): distances of limits from values are added as standard deviations are.
     """
 
     def limits(level: float) -> Limits:
-        of_two = [find(level) for find in (first, second)]
-        below, above = (
-            [abs(both[side] - value) for both, value in zip(of_two, values, strict=True)]
-            for side in (0, 1)
-        )
-        difference = values[0] - values[1]
-        pairs = (below[0], above[1]), (above[0], below[1])
-        down, up = (sqrt(max(a * a + b * b - 2.0 * r * a * b, 0.0)) for a, b in pairs)
-        return difference - down, difference + up
+        (a, b), ((low_a, high_a), (low_b, high_b)) = values, (find(level) for find in limits_of)
+        pairs = (a - low_a, high_b - b), (high_a - a, b - low_b)
+        down, up = (sqrt(max(x * x + y * y - 2.0 * r * abs(x * y), 0.0)) for x, y in pairs)
+        return a - b - down, a - b + up
 
     return limits
 
@@ -233,4 +208,4 @@ def _square_and_add(first: Evidence, second: Evidence) -> LimitsAt:
         return total * draws.mean, limits
 
     (gains, of_gains), (losses, of_losses) = map(of_side, (1.0, -1.0))
-    return added_in_squares(of_gains, of_losses, [gains, losses], 0.0)
+    return added_in_squares([of_gains, of_losses], [gains, losses], 0.0)

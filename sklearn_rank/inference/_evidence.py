@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._lists import ScoredLists, check_scored_lists, numbers_of_queries
+from .._lists import Lists, ScoredLists, check_scored_lists, numbers_of_queries
 from .._partitions import aligned, any_collection, is_collection
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
@@ -280,7 +280,7 @@ def dimensions(y_true: Any, *, name: str = "y_true") -> int:
         ) from None
 
 
-def refuse_one_class(data: ScoredLists, name: str = "y_true") -> None:
+def refuse_one_class(data: Lists, name: str = "y_true") -> None:
     n, n_pos = data.sizes[0], data.positives[0]
     if n_pos == 0 or n_pos == n:
         lacking = "positive" if n_pos == 0 else "negative"

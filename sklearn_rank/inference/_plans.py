@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, isfinite, isinf, sqrt
+from math import inf, isfinite, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.special import chdtri, nctdtr, ndtr, ndtri, stdtrit
+from scipy.special import chdtri, nctdtr, ndtr, ndtri
 
 from .._lists import ScoredLists
 from .._order import counted_blocks
@@ -60,7 +60,7 @@ class PlanModel:
     # Variance of the estimate and its degrees of freedom, from size and true difference.
     variance: Callable[[int, float], tuple[float, float]]
     # From size, level and a factor of the variance, on the scale from 0 to 1; None is Student's.
-    limits: Callable[[int, float, float], Limits] | None = None
+    limits: Callable[[int, float, float], tuple[Any, Any]] | None = None
     factor: float = 1.0  # Of the variance
 
     def error(self, n: int, difference: float = 0.0) -> tuple[float, float]:
@@ -75,7 +75,7 @@ class PlanModel:
     def width(self, n: int, level: float) -> float:
         if self.limits is not None:
             low, high = self.limits(n, level, self.factor)
-            return self.most * (high - low)
+            return self.most * float(high - low)
         error, degrees = self.error(n)
         return min(2.0 * two_sided_quantile(level, degrees) * error, self.most)
 
@@ -83,19 +83,16 @@ class PlanModel:
         """Power of the two-sided test."""
         error, degrees = self.error(n, difference)
         degrees = inf if degrees >= 1e7 else degrees
-        tail, distance = (1.0 + level) / 2.0, abs(difference) / error
-        critical = float(ndtri(tail) if isinf(degrees) else stdtrit(degrees, tail))
+        critical, distance = two_sided_quantile(level, degrees), abs(difference) / error
         return min(sum(_above(critical, x, degrees) for x in (distance, -distance)), 1.0)
 
 
 def _above(critical: float, noncentrality: float, degrees: float) -> float:
     """Probability that a noncentral t variable is above a number."""
-    if isinf(degrees):
-        return float(ndtr(noncentrality - critical))
     below = float(nctdtr(degrees, noncentrality, critical))
-    if 0.0 <= below <= 1.0:
+    if isfinite(degrees) and 0.0 <= below <= 1.0:
         return 1.0 - below
-    # Where the series fails: the spread of the standard error as normal.
+    # Of normal variables, and where the series fails: the spread of the standard error as normal.
     distance = noncentrality - critical * (1.0 - 1.0 / (4.0 * degrees))
     return float(ndtr(distance / sqrt(1.0 + critical**2 / (2.0 * degrees))))
 
@@ -133,73 +130,44 @@ class ExpectedAUC:
         degrees = satterthwaite([positive / n_pos, negative / n_neg], [n_pos - 1.0, n_neg - 1.0])
         return (both + single) / (n_pos * n_neg), degrees
 
-    def limits(self, n: int, level: float, factor: float) -> Limits:
+    def limits(self, n: int, level: float, factor: float) -> tuple[Any, Any]:
         """Score limits with the variances of placements that the sample will show."""
         n_pos, n_neg = self.sample.sizes(n)
         both, positive, negative = _parts_of((self.auc,), 0.0)
         rest = both - positive - negative
         spreads = (factor * (positive + rest / n_neg), factor * (negative + rest / n_pos))
         moments = AUCMoments.of_independent(self.auc, *spreads, 0.0, n_pos, n_neg)
-        return _score_limits(moments, level)
-
-
-def _score_limits(moments: AUCMoments, level: float) -> Limits:
-    low, high = auc_limits("wilson", moments, level)
-    return float(low), float(high)
-
-
-def _of_two(first: float, second: float, correlation: float) -> float:
-    return first + second - 2.0 * correlation * sqrt(first * second)
+        return auc_limits("wilson", moments, level)
 
 
 @dataclass(frozen=True)
 class ExpectedShare:
-    """A share of queries, or the difference of two."""
+    """A share of queries, or of positives at the top, or the difference of two, labels random."""
 
     share: float  # Of a comparison that of the second ranker
-    length: float  # Of the range of the measure
-    correlation: float | None = None
-
-    def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        variance = self.share * (1.0 - self.share)
-        if self.correlation is not None:
-            first = min(max(self.share + difference / self.length, 0.0), 1.0)
-            variance = _of_two(first * (1.0 - first), variance, self.correlation)
-        return self.length**2 * variance / n, n - 1.0
-
-    def limits(self, n: int, level: float, factor: float) -> Limits:
-        return safe_limits(self.share, float(n) / factor, level)
-
-
-@dataclass(frozen=True)
-class ExpectedTop:
-    """The precision at the top, or the difference of two, labels random."""
-
-    precision: float  # Of a comparison that of the second ranker
-    eta: float  # Probability that an item at the threshold is positive
-    tau: float
+    length: float = 1.0  # Of the range of the measure
+    tau: float = 1.0  # Share of the units that are at the top
+    eta: float = 0.0  # Probability that an item at the threshold is positive
     effect: float = 1.0  # By how much groups increase the variance
     correlation: float | None = None
 
     def _size(self, n: int) -> float:
-        """Effective number of independent items in the top."""
+        """Effective number of independent units at the top."""
         return max(int(self.tau * n + 0.5), 1) / self.effect
 
     def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
         """Return the binomial variance with that of the threshold."""
-        top, second = self._size(n), self._per_item(self.precision)
-        if self.correlation is None:
-            return second / top, inf
-        first = self._per_item(self.precision + difference)
-        return _of_two(first, second, self.correlation) / top, max(top - 1.0, 1.0)
+        size, variance = self._size(n), self._per_unit(self.share)
+        if self.correlation is not None:
+            first = self._per_unit(self.share + difference / self.length)
+            variance += first - 2.0 * self.correlation * sqrt(first * variance)
+        return self.length**2 * variance / size, max(size - 1.0, 1.0)
 
-    def _per_item(self, precision: float) -> float:
-        distance = (1.0 - self.tau) * (precision - self.eta) ** 2
-        return precision * (1.0 - precision) + distance
+    def _per_unit(self, share: float) -> float:
+        return share * (1.0 - share) + (1.0 - self.tau) * (share - self.eta) ** 2
 
     def limits(self, n: int, level: float, factor: float) -> Limits:
-        top = self._size(n) / factor
-        return top_limits(self.precision, self.eta, top, self.tau, level)[0]
+        return top_limits(self.share, self.eta, self._size(n) / factor, self.tau, level)[0]
 
 
 @dataclass(frozen=True)
@@ -226,11 +194,10 @@ class Spreads:
         return self.effect * sum(parts), self._degrees(n, degrees)
 
     def _degrees(self, n: int, independent: float) -> float:
-        if self.degrees_per_unit is None:
-            return independent
-        return max(self.degrees_per_unit * n, 1.0)
+        per_unit = self.degrees_per_unit
+        return independent if per_unit is None else max(per_unit * n, 1.0)
 
-    def limits(self, n: int, level: float, factor: float) -> Limits:
+    def limits(self, n: int, level: float, factor: float) -> tuple[Any, Any]:
         """Limits of a mean over queries, of an AUC, or with half an item more at either end."""
         sizes = self.sample.sizes(n)
         if self.sample.unit == "queries":
@@ -245,7 +212,7 @@ class Spreads:
                 n_groups = np.asarray(max(self.groups_per_item * n, 1.0))
                 grouped = self.effect * moments.variance
                 moments = replace(moments, variance=grouped, n_groups=n_groups)
-            return _score_limits(moments, level)
+            return auc_limits("wilson", moments, level)
         shift = variance = 0.0
         for (mean, ends), spread, size in zip(self.classes, self.variances, sizes, strict=True):
             count = size + 2.0 * PSEUDO_WEIGHT
@@ -311,27 +278,25 @@ def formula_model(measure: Measure, expected: Expected) -> tuple[PlanModel, str,
     """Model of a measure of normal scores, or of a share, its method and what it rests on."""
     sample, correlation = Composition("items", expected.prevalence), expected.correlation
     low, high = measure.counted_range
-    method = "influence" if expected.comparing else "wilson"
-    model: ExpectedAUC | ExpectedTop | ExpectedShare
+    method, rests_on = "influence" if expected.comparing else "wilson", "normal scores"
+    model: ExpectedAUC | ExpectedShare
     if "placements" in measure.laws and measure.range == (0.0, 1.0):
         value = expected.check("the AUC", "their scores within a class", "items")
         model = ExpectedAUC(sample, value, correlation)
-        rests_on = f"normal scores, expecting {value:g}"
-        if correlation is not None:
-            rests_on += f", correlation {correlation:g}"
     elif "top" in measure.laws:
         of = "the influence of single items on them"
         value = expected.check("the precision at the top", of, "items")
         tau = float(measure.laws["top"])
         eta = threshold_share(value, tau, float(expected.prevalence or 0.0))
-        model = ExpectedTop(value, eta, tau, correlation=correlation)
-        method, rests_on = "influence", f"normal scores, expecting {value:g}"
+        model = ExpectedShare(value, tau=tau, eta=eta, correlation=correlation)
+        method = "influence"
     elif measure.per_query and measure.values_are_ends:
         value = expected.check(measure.name, "their values on a query", "queries")
         sample = Composition("queries", None)
-        model = ExpectedShare((value - low) / (high - low), high - low, correlation)
+        share, length = (value - low) / (high - low), high - low
+        model = ExpectedShare(share, length, correlation=correlation)
         method = "t" if expected.comparing else "wilson"
-        rests_on = f"a share of queries, expecting {value:g}"
+        rests_on = "a share of queries"
     else:
         qid = ", qid=qid" if measure.per_query else ""
         raise ValueError(
@@ -339,6 +304,9 @@ def formula_model(measure: Measure, expected: Expected) -> tuple[PlanModel, str,
             f" pilot=(y_true, {{'a': scores_a, 'b': scores_b}}){qid} for the difference of two"
             " rankers."
         )
+    rests_on += f", expecting {value:g}"
+    if isinstance(model, ExpectedAUC) and correlation is not None:
+        rests_on += f", correlation {correlation:g}"
     limits = None if expected.comparing else model.limits
     most = expected.n_rankers * (high - low)
     return PlanModel(sample, most, model.variance, limits), method, rests_on
@@ -406,11 +374,10 @@ def pilot_model(
                 " pilot=(y_true, {'a': scores_a, 'b': scores_b})."
             )
     of_queries = "qid" in rows
+    by_score = of_queries or "placements" in measure.laws
     read = _pilot_of_queries if of_queries else _pilot_of_items
-    sample, positive, groups, n, parts_of, shares = read(measure, pilot, expected)
-    everything = np.ones(n, dtype=bool)
-    classes = [everything] if positive is None else [positive, ~positive]
-    names = (sample.unit,) if positive is None else ("positives", "negatives")
+    sample, classes, groups, parts_of = read(measure, pilot, expected)
+    names = (sample.unit,) if len(classes) == 1 else ("positives", "negatives")
     sizes = [int(np.count_nonzero(rows)) for rows in classes]
     for size, name in zip(sizes, names, strict=True):
         _check_size(size, name)
@@ -423,12 +390,11 @@ def pilot_model(
             top = _pilot_top(influences, measure.laws["top"], of_rows, expected.value)
             return PlanModel(sample, 1.0, top.variance, top.limits)
         length = influences[0].length
-        variance = _class_spreads(influences, sample, of_rows).variance
+        spreads = _class_spreads(influences, sample, of_rows)
         if expected.comparing or not isfinite(length):
-            return PlanModel(sample, expected.n_rankers * length, variance)
-        options = (expected.value, of_queries or "placements" in measure.laws)
-        spreads = _scaled_spreads(influences[0], sample, of_rows, *options)
-        return PlanModel(sample, length, variance, replace(spreads, shares=shares).limits)
+            return PlanModel(sample, expected.n_rankers * length, spreads.variance)
+        scaled = _scaled_spreads(spreads, influences[0], of_rows, expected.value, by_score)
+        return PlanModel(sample, length, spreads.variance, scaled.limits)
 
     def variance_of(rows: BoolArray) -> float:
         if min(np.count_nonzero(rows[of_class]) for of_class in classes) < 2:
@@ -443,7 +409,7 @@ def pilot_model(
             " quantity, as for two rankers with the same order; pass another pilot."
         )
     if groups is None:
-        strata = [np.full(n, -1) for _ in classes]
+        strata = [np.full(len(of_class), -1) for of_class in classes]
         for blocks, of_class, size in zip(strata, classes, sizes, strict=True):
             blocks[of_class] = _blocks(size, rng)
     else:
@@ -452,35 +418,24 @@ def pilot_model(
     counts = " and ".join(f"{size:,} {name}" for size, name in zip(sizes, names, strict=True))
     text = f"pilot of {counts}" + ("" if groups is None else f" in {groups.n_groups:,} groups")
     usual = "t" if of_queries else "influence"
-    by_score = model.limits and (of_queries or "placements" in measure.laws)
-    return model, "wilson" if by_score else usual, text, degrees
+    return model, "wilson" if by_score and model.limits else usual, text, degrees
 
 
-# Composition, positives, groups and number of units; of some of them the influences, or the list
-# whose top counts; and whether their values are 0 and 1.
-PilotSample: TypeAlias = tuple[
-    Composition, BoolArray | None, Groups | None, int, Callable[[Any], Any], bool
-]
+# Composition; rows of each class; groups; and of some rows the influences, or the list whose top
+# counts.
+PilotSample: TypeAlias = tuple[Composition, list[BoolArray], Groups | None, Callable[[Any], Any]]
 
 
 def _pilot_of_queries(measure: Measure, pilot: Pilot, expected: Expected) -> PilotSample:
     y_true, scores, rows = pilot
-    if expected.prevalence is not None:
-        raise ValueError(
-            f"prevalence={expected.prevalence!r} is for items of one list, but the sample consists"
-            " of queries: leave it out."
-        )
+    refuse("prevalence", expected.prevalence, "for a mean over queries: leave it out")
     samples = list(query_values_of(measure, y_true, scores, **rows).values())
-    samples = samples[: expected.n_rankers]
-    values, groups = np.stack([sample.values for sample in samples]), samples[0].groups
-    sample = Composition(
-        "queries", None, None if groups is None else values.shape[1] / groups.n_groups
-    )
-
-    def influences_of(rows: Any) -> list[ClassInfluence]:
-        return mean_influences(values[:, rows], measure.counted_range)
-
-    return sample, None, groups, values.shape[1], influences_of, are_shares(samples[0])
+    values = np.stack([sample.values for sample in samples[: expected.n_rankers]])
+    groups, n = samples[0].groups, values.shape[1]
+    sample = Composition("queries", None, None if groups is None else n / groups.n_groups)
+    whole = measure.counted_range
+    classes = [np.ones(n, dtype=bool)]
+    return sample, classes, groups, lambda rows: mean_influences(values[:, rows], whole)
 
 
 def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> PilotSample:
@@ -492,23 +447,21 @@ def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> Pilot
             " not tell its variance in a longer list: pass qid for the mean over queries, or a"
             " measure of a share of the list, such as 'precision@top0.05'."
         )
-    if not is_top:
-        refuse_unknown(measure)
+    refuse_unknown(measure)
     of_rankers = list(scores.values())[: expected.n_rankers]
     evidences = check_lists(measure, y_true, of_rankers, **columns)
     data, groups = evidences[0].data, evidences[0].groups
-    n, weights, share, positive = len(data.labels), None, None, None
+    n, weights, share = len(data.labels), None, expected.prevalence
     if measure.kind == "binary":
         refuse_one_class(data)
-        positive, share = data.positive, float(data.positives[0]) / n
-    if expected.prevalence is not None:
-        if positive is None:
-            raise ValueError(
-                f"prevalence={expected.prevalence!r} is for measures of two classes, but"
-                f" {measure.name} takes grades: leave it out."
-            )
-        share = expected.prevalence
-        weights = _class_weights(measure, data, share)
+        classes = [data.positive, ~data.positive]
+        if share is None:
+            share = float(data.positives[0]) / n
+        else:
+            weights = _class_weights(measure, data, share)
+    else:
+        classes = [np.ones(n, dtype=bool)]
+        refuse("prevalence", share, f"for {measure.name}, which takes grades: leave it out")
     sample = Composition("items", share, None if groups is None else n / groups.n_groups)
 
     def parts_of(rows: Any) -> Any:
@@ -517,7 +470,7 @@ def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> Pilot
             return lists[0]
         return [influence_of(measure, data, conditional=True).linear for data in lists]
 
-    return sample, positive, groups, n, parts_of, False
+    return sample, classes, groups, parts_of
 
 
 def variance_factor(degrees: float, probability: float) -> float:
@@ -546,29 +499,27 @@ def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[i
     if not is_top and influence_of(measure, data, conditional=True).label_slope == 0.0:
         return None
     ratio = share / (1.0 - share) * float(data.sizes[0] / data.positives[0] - 1.0)
-    simple = Fraction(max(ratio, 1.0 / ratio)).limit_denominator(20)
-    larger, smaller = simple.numerator, simple.denominator
-    weights = (larger, smaller) if ratio >= 1.0 else (smaller, larger)
+    weights = Fraction(max(ratio, 1.0 / ratio)).limit_denominator(20).as_integer_ratio()
+    weights = weights if ratio >= 1.0 else weights[::-1]
     if weights == (1, 1):
         return None
-    if not is_top:
-        weighted = _list(data, slice(None), weights)
-        if (
-            measure.weights == "none"
-            or influence_of(measure, weighted, conditional=True).counts is None
-        ):
-            raise ValueError(
-                f"{measure.name} depends on the prevalence, which is"
-                f" {data.positives[0] / data.sizes[0]:.4g} in the pilot, and takes no weights to"
-                f" change it to prevalence={share!r}: leave prevalence out, or sample the pilot"
-                " with that prevalence."
-            )
+    weighted = _list(data, slice(None), weights)
+    if not is_top and (
+        measure.weights == "none"
+        or influence_of(measure, weighted, conditional=True).counts is None
+    ):
+        raise ValueError(
+            f"{measure.name} depends on the prevalence, which is"
+            f" {data.positives[0] / data.sizes[0]:.4g} in the pilot, and takes no weights to"
+            f" change it to prevalence={share!r}: leave prevalence out, or sample the pilot"
+            " with that prevalence."
+        )
     return weights
 
 
 def _scaled_spreads(
+    spreads: Spreads,
     influence: ClassInfluence,
-    sample: Composition,
     groups: Groups | None,
     expected: float | None,
     by_score: bool,
@@ -577,14 +528,16 @@ def _scaled_spreads(
     origin, length = influence.range[0], influence.length
     scaled = influence.scaled(origin, length)
     estimate = scaled.estimate if expected is None else (expected - origin) / length
-    spreads = replace(_class_spreads([scaled], sample, groups), estimate=estimate)
+    variances = [variance / length**2 for variance in spreads.variances]
+    spreads = replace(spreads, variances=variances, estimate=estimate)
     if not by_score:
         classes = [*zip(scaled.means, scaled.class_ends(), strict=True)]
         return replace(spreads, classes=classes, slope=scaled.slope_variance * scaled.n**1.5)
-    if sample.unit == "queries":
+    if spreads.sample.unit == "queries":
         values = QueryValues(scaled.values, np.arange(scaled.n), "", (0.0, 1.0), groups)
         excess, units = values.unseen
-        return replace(spreads, excess=excess, units=units / scaled.n)
+        shares = are_shares(values)
+        return replace(spreads, excess=excess, units=units / scaled.n, shares=shares)
     if groups is None:
         return spreads
     sizes = [groups.sizes(rows) for rows in influence.classes]
@@ -612,7 +565,7 @@ def _class_spreads(
 
 def _pilot_top(
     data: ScoredLists, tau: float, groups: Groups | None, expected: float | None
-) -> ExpectedTop:
+) -> ExpectedShare:
     blocks = counted_blocks(data.score, data.positive, data.weight)
     n = int(blocks.n)
     top = min(max(int(tau * n + 0.5), 1), n - 1)
@@ -625,7 +578,7 @@ def _pilot_top(
         share, part = grouped_top(data.positive, blocks, groups, top, eta)
         effect = part.draws_of_share(share)[1] / independent
     shrunken = (top * precision + 0.5) / (top + 1.0) if expected is None else expected
-    return ExpectedTop(shrunken, eta, tau, effect)
+    return ExpectedShare(shrunken, tau=tau, eta=eta, effect=effect)
 
 
 def _check_size(n: int, what: str) -> None:

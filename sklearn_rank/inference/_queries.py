@@ -35,7 +35,6 @@ from ._evidence import (
     refuse_collections,
     refuse_few_draws,
     refuse_fractions,
-    robust_sums,
 )
 from ._limits import (
     Alternative,
@@ -77,23 +76,30 @@ class QueryValues:
         return GroupPart.of_rows(self.values[np.newaxis], groups, self.weight, lengths)
 
     @property
-    def is_plain(self) -> bool:
-        return self.groups is None and self.weight is None
-
-    @property
     def size_text(self) -> str:
         queries = f"{len(self.values)} queries"
         return queries if self.groups is None else f"{queries} of {self.part.count} groups"
 
-    @cached_property
-    def totals(self) -> FloatArray:
-        return self.values if self.groups is None else self.groups.sums(self.values)
+    @property
+    def totals(self) -> tuple[FloatArray, FloatArray | None]:
+        """The values, or their sums over groups and the sizes of these."""
+        if self.groups is None:
+            return self.values, None
+        return self.groups.sums(self.values), self.part.sizes
+
+    @property
+    def is_plain(self) -> bool:
+        return self.groups is None and self.weight is None
 
     @property
     def error_of_values(self) -> float:
         if self.is_plain:
             return float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
-        return float(np.sqrt(np.sum(robust_sums([self.part]) ** 2)))
+        return float(np.linalg.norm(self.part.corrected))
+
+    @property
+    def degrees(self) -> float:
+        return len(self.values) - 1.0 if self.is_plain else self.part.degrees
 
     @property
     def not_shown(self) -> float:
@@ -102,12 +108,6 @@ class QueryValues:
     @property
     def standard_error(self) -> float:
         return sqrt(self.error_of_values**2 + self.not_shown)
-
-    @property
-    def degrees(self) -> float:
-        if self.is_plain:
-            return len(self.values) - 1.0
-        return self.part.degrees
 
     @property
     def unseen(self) -> tuple[float, float]:
@@ -129,9 +129,9 @@ class QueryValues:
         mean, (excess, n) = min(max(self.mean, low), high), self.unseen
         # The variance of values at the ends follows from their mean, where it is that of draws.
         known = are_shares(self) and (self.is_plain or self.constant)
-        share, degrees = (mean - low) / length, np.inf if known else self.degrees
+        degrees = np.inf if known else self.degrees
         variance = max(self.error_of_values**2 - self.shown, 0.0) / length**2
-        weight = excess / self.part.effective
+        share, weight = (mean - low) / length, excess / self.part.effective
         limits = limits_of_mean(share, variance, weight, n, level, degrees)
         # Deviations by labels do not end where the range does.
         of_labels = two_sided_quantile(level, degrees) * sqrt(self.shown + self.not_shown)
@@ -140,9 +140,8 @@ class QueryValues:
 
     @property
     def constant(self) -> bool:
-        return self.noise is None and bool(
-            np.ptp(self.values) <= ROUNDING * np.abs(self.values).max()
-        )
+        are_equal = np.ptp(self.values) <= ROUNDING * np.abs(self.values).max()
+        return self.noise is None and bool(are_equal)
 
 
 def query_values_of(
@@ -150,7 +149,7 @@ def query_values_of(
     y_true: Any,
     scores: Mapping[str, Any],
     *,
-    qid: Any,
+    qid: Any = None,
     sample_weight: Any = None,
     weights: WeightMeaning = None,
     groups: Any = None,
@@ -325,9 +324,8 @@ def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:
 def joint_means(samples: Sequence[QueryValues]) -> JointEstimate:
     """Means of the values of several rankers on the same queries, and their covariance."""
     first, values = samples[0], np.stack([sample.values for sample in samples])
-    joint = joint_influence(
-        mean_influences(values, first.range, first.weight), groups=first.groups
-    )
+    influences = mean_influences(values, first.range, first.weight)
+    joint = joint_influence(influences, groups=first.groups)
     joint = replace(joint, limits=[sample.limits for sample in samples])
     if first.noise is None:
         return joint
@@ -346,11 +344,6 @@ def query_differences(a: QueryValues, b: QueryValues) -> QueryValues:
 def are_shares(sample: QueryValues) -> bool:
     """Whether all values are at the ends of the range, as 0 and 1."""
     return _are_at(sample.values, *sample.range)
-
-
-def are_differences_of_shares(sample: QueryValues) -> bool:
-    """Whether all differences are 0 or at the ends of the range, as -1, 0 and 1."""
-    return _are_at(np.abs(sample.values), 0.0, sample.range[1])
 
 
 def _are_at(values: FloatArray, low: float, high: float) -> bool:
@@ -381,14 +374,17 @@ def sample_interval(
             " end of the range of the measure.",
             UserWarning,
         )
-    elif method == "t" or (method == "auto" and not np.isfinite(sample.range).all()):
-        return _t_interval(sample, level)
-    if sample.constant or method == "auto":
+        method = "auto"
+    elif method == "auto" and not np.isfinite(sample.range).all():
+        method = "t"
+    if method == "t":
+        half = two_sided_quantile(level, sample.degrees) * sample.standard_error
+        return _interval(sample, (sample.mean - half, sample.mean + half), level, method)
+    if method == "auto":
         return _interval(sample, sample.limits(level), level, "wilson")
     _refuse_sampling(sample, method, "method='t'")
-    sizes = None if sample.groups is None else sample.part.sizes
-    rng = rng or np.random.default_rng()
-    means = resampled_means(sample.totals, n_resamples, rng, sizes)
+    totals, sizes = sample.totals
+    means = resampled_means(totals, n_resamples, rng or np.random.default_rng(), sizes)
     levels = ((1 - level) / 2, (1 + level) / 2)
     if method == "bca":
         # Change of the mean if a query, or a group, is left out.
@@ -411,10 +407,10 @@ def sample_test(
     if method != "t":
         _refuse_sampling(sample, method, "method='t', or compare without method")
     if method == "randomization":
-        sizes = None if sample.groups is None else sample.part.sizes
-        flips = flipped_subsets(sample.totals, n_resamples, rng, sizes)
+        totals, sizes = sample.totals
+        flips = flipped_subsets(totals, n_resamples, rng, sizes)
         statistic, pvalue = sample.mean, flips.pvalue(alternative)
-        if not sample.constant and not are_differences_of_shares(sample):
+        if not (sample.constant or _are_at(np.abs(sample.values), 0.0, sample.range[1])):
             limits = flips.limits(level)
         method = "exact randomization" if flips.exact else method
     elif not sample.values.any():
@@ -474,10 +470,7 @@ def compare_samples(
         high=[interval.high for interval in intervals],
         statistics=statistics,
         pvalues=holm_adjust(pvalues),
-        difference_errors=[
-            nan if interval.standard_error is None else interval.standard_error
-            for interval in intervals
-        ],
+        difference_errors=[interval.standard_error or nan for interval in intervals],
     )
 
 
@@ -487,11 +480,6 @@ def _refuse_sampling(sample: QueryValues, method: str, instead: str) -> None:
             f"method={method!r} is for queries of equal probability and does not support"
             f" weights='sampling': pass {instead}."
         )
-
-
-def _t_interval(sample: QueryValues, level: float) -> Interval:
-    half = two_sided_quantile(level, sample.degrees) * sample.standard_error
-    return _interval(sample, (sample.mean - half, sample.mean + half), level, "t")
 
 
 def _interval(sample: QueryValues, limits: Any, level: float, method: str) -> Interval:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import combinations
@@ -83,13 +83,10 @@ class Interval(Printed):
         return self.high - self.low
 
     def _in_unit(self, unit: float, origin: float = 0.0) -> Self:
-        values = {
-            name: origin + unit * getattr(self, name) for name in ("estimate", "low", "high")
-        }
-        for name in ("standard_error", "bias"):
-            known = getattr(self, name)
-            values[name] = None if known is None else unit * known
-        return replace(self, **values)
+        places, lengths = ("estimate", "low", "high"), ("standard_error", "bias")
+        values = {name: origin + unit * getattr(self, name) for name in places}
+        known = [name for name in lengths if getattr(self, name) is not None]
+        return replace(self, **values, **{name: unit * getattr(self, name) for name in known})
 
     def __str__(self) -> str:
         bias = "" if self.bias is None else f", bias {fixed(self.bias)}"
@@ -202,8 +199,8 @@ class Comparison(Printed):
         object.__setattr__(self, "standard_errors", errors)
         if not self.difference_errors:
             object.__setattr__(self, "difference_errors", (nan,) * len(self.contrasts))
-        lengths = {len(self.values), len(self.standard_errors), len(self.names)}
-        lengths |= {len(self.value_limits)} - {0}
+        of_rankers = self.names, self.values, self.standard_errors, self.value_limits or self.names
+        lengths = set(map(len, of_rankers))
         of_contrasts = {len(getattr(self, name)) for name in _OF_CONTRASTS}
         if len(lengths) > 1 or of_contrasts != {len(self.contrasts)} or not self.contrasts:
             raise ValueError(
@@ -461,7 +458,38 @@ class Question:
         units = dict(zip(self.names, np.eye(len(self.names)), strict=True))
         return np.stack([units[first] - units[second] for first, second in self.contrasts])
 
-    def answer(self, method: str, target: str, hypothesis: str, **found: Any) -> Comparison:
+    @property
+    def hypothesis(self) -> str:
+        """Null hypothesis on each contrast, in words."""
+        if self.margin is None:
+            return f"equal {self.measure.name}"
+        relation = "worse" if self.alternative == "non-inferior" else "different"
+        return f"{self.measure.name} {relation} by {self.margin:g} or more"
+
+    @property
+    def direction(self) -> float | None:
+        """Sign of the differences that contradict the hypothesis; None is either."""
+        better = 1.0 if self.measure.greater_is_better else -1.0
+        return {"greater": 1.0, "less": -1.0, "non-inferior": better}.get(self.alternative)
+
+    def statistics(self, distances: Callable[[float], FloatArray]) -> FloatArray:
+        """Statistics of the contrasts, from their distances to a difference, in standard units."""
+        margin = self.margin or 0.0
+        if self.alternative == "equivalent":
+            return np.minimum(distances(-margin), -distances(margin))
+        if self.alternative == "non-inferior" and self.direction:
+            return self.direction * distances(-self.direction * margin)
+        return distances(0.0)
+
+    def extreme(self, statistics: Any) -> Any:
+        """Statistics that are large where they contradict the hypothesis."""
+        if self.alternative == "two-sided":
+            return np.abs(statistics)
+        return -statistics if self.alternative == "less" else statistics
+
+    def answer(
+        self, method: str, target: str, hypothesis: str | None = None, **found: Any
+    ) -> Comparison:
         """Comparison with numbers that were found; others are unknown."""
         numbers: dict[str, Any] = dict.fromkeys(
             ("low", "high", "statistics"), (nan,) * len(self.contrasts)
@@ -477,7 +505,7 @@ class Question:
             margin=self.margin,
             method=method,
             target=target,
-            hypothesis=hypothesis,
+            hypothesis=hypothesis or self.hypothesis,
             greater_is_better=self.measure.greater_is_better,
             **numbers,
         )

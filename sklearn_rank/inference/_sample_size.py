@@ -173,12 +173,6 @@ class Question:
     ) -> Question:  # fmt: skip
         low, high = measure.counted_range
         is_test = difference is not None or power is not None
-        if is_test and width is not None:
-            name = "power" if difference is None else "difference"
-            raise ValueError(
-                f"width={width!r} is for an interval, but {name} for a test: pass one or the"
-                " other."
-            )
         level = check_part("level", level)
         n = _if_passed(check_whole, "n", n, 2, MAX_EXACT_INT)
         most = (high - low) * expected.n_rankers
@@ -187,7 +181,8 @@ class Question:
             power = 0.8
         named = {"n": n, "difference": difference, "power": power}
         named = named if is_test else {"n": n, "width": width}
-        if list(named.values()).count(None) != 1:
+        if list(named.values()).count(None) != 1 or (is_test and width is not None):
+            named |= {"width": width} if width is not None else {}
             texts = " and ".join(f"{name}={value!r}" for name, value in named.items())
             raise ValueError(
                 f"{texts}: leave out the one to compute, and pass the others; width is for an"
@@ -219,9 +214,12 @@ class Question:
         return cls(n, level, width, difference, power, is_test, largest)
 
     @property
+    def goal(self) -> str:
+        return "power" if self.is_test else "width"
+
+    @property
     def unknown(self) -> str:
-        names = ("n", "difference", "power") if self.is_test else ("n", "width")
-        return next(name for name in names if getattr(self, name) is None)
+        return next(x for x in ("n", self.goal, "difference") if getattr(self, x) is None)
 
     def value(self, model: PlanModel, n: int) -> float:
         """Width or power of a sample size."""
@@ -230,17 +228,17 @@ class Question:
         return model.width(n, self.level)
 
     def solve(self, model: PlanModel) -> float:
-        if self.unknown in ("width", "power"):
+        if self.unknown == self.goal:
             return self.value(model, int(self.n or 0))
+        wish, sign = float(getattr(self, self.goal)), 1.0 if self.is_test else -1.0
         if self.n is None:
-            wish, sign = (self.power, 1.0) if self.is_test else (self.width, -1.0)
-            size = least_size(lambda n: sign * self.value(model, n) >= sign * float(wish or 0.0))
+            size = least_size(lambda n: sign * self.value(model, n) >= sign * wish)
             if isinf(size):
-                name = "power" if self.is_test else "width"
-                raise ValueError(f"{name}={wish!r} takes more than 2**53 items: ask for less.")
+                raise ValueError(
+                    f"{self.goal}={wish!r} takes more than 2**53 items: ask for less."
+                )
             return int(size)
-
-        n, power = self.n, float(self.power or 0.0)
+        n, power = self.n, wish
 
         def is_detected(share: Any) -> bool:
             return model.power(n, float(share) * self.largest, self.level) >= power
@@ -432,8 +430,6 @@ def sample_size(
         model, method, rests_on = formula_model(measure, expecting)
     else:
         model, method, rests_on, degrees = pilot_model(measure, pilot, expecting, rng)
-    solution = question.solve(model)
-    if pilot is not None:
         solutions = []
         for share in (0.025, 0.975):
             try:
@@ -443,7 +439,7 @@ def sample_size(
                 solutions.append(inf)
         pilot_range = (min(solutions), max(solutions))
     unknown, sample = question.unknown, model.sample
-    found: dict[str, Any] = {unknown: solution}
+    found: dict[str, Any] = {unknown: question.solve(model)}
     question = replace(question, **found)
     size = int(question.n or 0)
     # Apart from rounding of counts, the result is the requested one or slightly better.

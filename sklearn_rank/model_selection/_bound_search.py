@@ -61,6 +61,7 @@ from ._candidates import (
     labels_read,
     named_grids,
     positive_rows,
+    read_splits,
     refuse_repeated,
 )
 from ._held_out import (
@@ -74,22 +75,14 @@ from ._held_out import (
 from ._query_splitters import places_of
 
 
-def _value_of(search: Any, params: dict[str, Any], measure: Measure) -> Any:
-    """Take the amounts of the rows out of the parameters; fits do not get them."""
-    if not measure.of_amounts:
-        return None
-    if sklearn.get_config()["enable_metadata_routing"]:
-        return dict(process_routing(search, "fit", **params).scorer.score).get("value")
-    return params.pop("value", None)
-
-
 def _divide_metadata(
     search: Any, params: dict[str, Any], measure: Measure, n: int
-) -> tuple[list[dict[str, Any]], Any, AnyArray | None, dict[str, AnyArray]]:
+) -> tuple[list[dict[str, Any]], Any, Any, AnyArray | None, dict[str, AnyArray]]:
     """Divide the parameters passed to ``fit`` by their receiver.
 
-    Returns the parameters of each estimator, the ids for the splitter, the query ids for a mean
-    over queries, and by kind the ids that must not be in both parts of a split.
+    Returns the parameters of each estimator, the amounts of the rows, the ids for the splitter,
+    the query ids for a mean over queries, and by kind the ids that must not be in both parts of a
+    split.
     """
     estimators = search._estimators()
     routing = sklearn.get_config()["enable_metadata_routing"]
@@ -97,16 +90,12 @@ def _divide_metadata(
         routed = process_routing(search, "fit", **params)
         fit_params = [dict(routed[name].fit) for name in _routing_names(len(estimators))]
         groups = dict(routed.splitter.split).get("groups")
-        qid = dict(routed.scorer.score).get("qid")
+        qid, value = map(dict(routed.scorer.score).get, ("qid", "value"))
     else:
-        fit_params = [
-            {
-                name: value
-                for name, value in params.items()
-                if name != "groups" and (name != "qid" or _takes_ids(estimator))
-            }
-            for estimator in estimators
-        ]
+        value = params.pop("value", None) if measure.of_amounts else None
+        of_all = {name: params[name] for name in params if name not in ("groups", "qid")}
+        ids = {name: params[name] for name in params if name == "qid"}
+        fit_params = [of_all | (ids if ids and _takes_ids(x) else {}) for x in estimators]
         groups, qid = params.get("groups"), params.get("qid")
         if qid is None and measure.per_query:
             qid = groups
@@ -136,7 +125,7 @@ def _divide_metadata(
     for of_estimator in fit_params:
         if of_estimator.get("qid") is not None:
             wholes["query"] = np.asarray(check_qid(of_estimator["qid"], n))
-    return fit_params, of_split, qid, wholes
+    return fit_params, value, of_split, qid, wholes
 
 
 def _takes_ids(estimator: Any) -> bool:
@@ -421,10 +410,10 @@ arbitrary.
             )
         refuse_misread(**params | {"X": X, "y": y})
         X, y = labelled_rows(X, y)
-        value = _value_of(self, params, measure)
-        params_of_each, of_split, qid, wholes = _divide_metadata(self, params, measure, len(y))
+        divided = _divide_metadata(self, params, measure, len(y))
+        params_of_each, value, of_split, qid, wholes = divided
         of_queries = qid is not None
-        method = self._check_method(measure, of_queries)
+        self._check_method(measure, of_queries)
         estimators = self._estimators()
         pos_label, positive = positive_rows(estimators, y, measure, self.pos_label, of_queries)
         bases = [
@@ -439,10 +428,7 @@ arbitrary.
         made_here = self.cv is None or is_whole(self.cv)
         if made_here:
             of_split = places_of(qid if of_split is None else of_split, len(y))
-        splits = [
-            (np.asarray(train), np.asarray(test))
-            for train, test in splitter.split(X, y, groups=of_split)
-        ]
+        splits = read_splits(splitter, X, y, of_split)
         check_splits(splits, None if of_queries else positive, wholes)
         refuse_repeated(splits)
         fits = fit_candidates(grid, splits, self)
@@ -462,12 +448,12 @@ arbitrary.
             sign=sign_of(measure),
         )
         self.n_splits_ = len(splits)
-        scorer = {"single_list": True} if measure.per_query and not of_queries else {}
-        if of_queries and not measure.per_query:
-            scorer = {"qid": True}
+        is_usual, way = of_queries == measure.per_query, "qid" if of_queries else "single_list"
+        scorer = {} if is_usual else {way: True}
         self.scorer_ = get_scorer(measure, pos_label=pos_label, **scorer)
-        if self.method == "auto":
-            method = evidence.usual_method(method, 1.0 - self.level, len(grid.candidates))
+        method = self.method
+        if method == "auto":
+            method = evidence.usual_method(1.0 - self.level, len(grid.candidates))
         choice = Choice(grid, scored, evidence, method, self.level, self.rule, rng)
         self.cv_results_ = choice.results(fits)
         self.best_index_ = choice.index
@@ -485,17 +471,12 @@ arbitrary.
         if score != "raise" and not (is_number(score) and math.isnan(score)):
             raise ValueError(f"error_score={score!r} must be 'raise' or nan.")
 
-    def _check_method(self, measure: Measure, of_queries: bool) -> str:
-        """Check the method, and find which one "auto" is."""
+    def _check_method(self, measure: Measure, of_queries: bool) -> None:
         theorems = theorems_of(measure, of_queries)
         hint = f" for the measure {measure.name!r}{' over queries' if of_queries else ''}"
         if measure.per_query and not of_queries:
             hint += " of one list, since fit got no ids"
         check_choice("method", self.method, ("auto", *theorems, "max-t"), hint=hint)
-        if self.method != "auto":
-            return self.method
-        # The preferences of "auto" for one held-out part.
-        return next((name for name in ("kl", "exact", "dkw") if name in theorems), "max-t")
 
     def _splitter(self, y: AnyArray | None, measure: Measure, of_queries: bool, seed: int) -> Any:
         if self.cv is None:
@@ -504,8 +485,8 @@ arbitrary.
             return kind(1, test_size=1 / 3, random_state=seed)
         if is_whole(self.cv):
             check_whole("cv", self.cv, 2)
-        if of_queries and is_whole(self.cv):
-            return GroupKFold(self.cv)
+            if of_queries:
+                return GroupKFold(self.cv)
         return check_cv(self.cv, y, classifier=is_classifier(self._estimators()[0]))
 
     def _keep_models(self, plan: FitPlan, fits: list[Fitted]) -> None:
@@ -808,8 +789,8 @@ class _BoundScorer(RankingScorer):
         sign = sign_of(self.measure)
         model = HeldOut(self.measure, [y_true], [[y_score]], qid, pos_label=pos_label, sign=sign)
         deltas = np.array([(1.0 - self.level) / self.n_candidates])
-        if self.method in model.asymptotics:
-            lower = model.asymptotics[self.method].limits(model, deltas)[0]
+        if limits := asymptotics_of(self.measure, self.of_queries).get(self.method):
+            lower = limits(model, deltas)[0]
         else:
             lower = np.maximum(model.means - model.widths(self.method, deltas), model.range[0])
         # The scorer has the sign.
@@ -833,9 +814,8 @@ class _BoundScorer(RankingScorer):
         queries = " over queries" if self.of_queries and not self.measure.per_query else ""
         of_loss = "" if self.measure.greater_is_better else "minus "
         return (
-            f"With probability {self.level:.6g} {of_loss}the expected"
-            f" {self.measure.name}{queries} of"
-            f" the model is no less than the score, for {models} on rows it was not fitted to"
+            f"With probability {self.level:.6g} {of_loss}the expected {self.measure.name}{queries}"
+            f" of the model is no less than the score, for {models} on rows it was not fitted to"
             f" ({self.method}{asymptotic})."
         )
 

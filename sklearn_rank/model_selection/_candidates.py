@@ -34,6 +34,7 @@ from ..inference._shared import (
     least_variance,
     never_certain_covariance,
     normal_draws,
+    refuse_one_class,
 )
 from ..metrics import Measure, get_measure
 from ..metrics._shared import (
@@ -328,14 +329,9 @@ def positive_rows(
     elif classifier:
         pos_label = classes[0]
     label_type = LabelType("binary", pos_label, name="y", rel=measure.rel)
-    positive = check_lists(y, label_type).positive
-    if positive.all() or not positive.any():
-        lacking = "negative" if positive.all() else "positive"
-        raise ValueError(
-            f"y holds items of one class only, with no {lacking} among {len(positive)}: pass items"
-            " of both classes."
-        )
-    return pos_label, positive
+    data = check_lists(y, label_type)
+    refuse_one_class(data, "y")
+    return pos_label, data.positive
 
 
 def labels_read(
@@ -353,6 +349,16 @@ def labels_read(
             )
         return amounts_of(labels, value), measure
     return labels, get_measure(measure, rel=None) if measure.kind == "binary" else measure
+
+
+def read_splits(splitter: Any, X: Any, y: AnyArray, ids: Any) -> list[Split]:
+    """Row numbers of the parts of each split, which may be masks."""
+
+    def numbers(rows: Any) -> AnyArray:
+        rows = np.asarray(rows)
+        return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == len(y) else rows
+
+    return [(numbers(train), numbers(test)) for train, test in splitter.split(X, y, ids)]
 
 
 def check_splits(
@@ -630,17 +636,14 @@ class Choice:
     def report(self, refit: bool) -> SelectionReport:
         evidence, name = self.evidence, self.evidence.measure.name
         sign, n, one_part = evidence.sign, len(self.grid.candidates), evidence.n_parts == 1
-        models = f"the {evidence.n_parts} fold models"
-        if one_part:
-            models = "the model fitted without the held-out part" if refit else "best_estimator_"
+        models = "best_estimator_" if one_part and not refit else evidence.scored_models
         target = f"{'' if one_part else 'mean '}{evidence.of_new_data} {name} of {models}"
         bound = None
         if self.method != "max-t":
             bound = evidence.bound(self.method, self.best, self.delta, self.weights, n)
         equal = np.full(len(self.scored), 1.0 / len(self.scored))
         tails = simultaneous_tails(evidence, self.delta / 2.0, equal, self.rng)
-        limits = (sign * float(x[self.best]) for x in evidence.asymptotic_limits(tails))
-        low, high = sorted(limits)
+        low, high = sorted(sign * float(x[self.best]) for x in evidence.asymptotic_limits(tails))
         return SelectionReport(
             measure=name,
             n_candidates=n,
@@ -661,10 +664,11 @@ class Choice:
         """What a report says: the choice, the guarantee, the asymptotic limits, the others."""
         evidence, name, n = self.evidence, self.evidence.measure.name, len(self.grid.candidates)
         rises, one_part = evidence.sign > 0.0, evidence.n_parts == 1
-        shown, simplest = self.grid.describe(self.index), self.rule == "within_noise"
+        shown, choice = self.grid.describe(self.index), "choice among them is arbitrary"
         reason = f"its {'lower limit is the largest' if rises else 'upper limit is the smallest'}"
-        if simplest:
+        if self.rule == "within_noise":
             reason = "it is the simplest that does not differ significantly from the best"
+            choice = "simplest of them was chosen"
         if n == 1:
             yield f"One candidate: {shown}."
         else:
@@ -706,9 +710,6 @@ class Choice:
         elif n > 1 and n_best == 1:
             yield "All other candidates are significantly worse."
         elif n > 1:
-            choice = (
-                "simplest of them was chosen" if simplest else "choice among them is arbitrary"
-            )
             yield (
                 f"{n_best} of {n} candidates do not differ significantly from the best; the"
                 f" {choice}."

@@ -58,30 +58,30 @@ from ._candidates import (
     labels_read,
     number_repeated,
     positive_rows,
+    read_splits,
 )
 from ._held_out import HeldOut, measure_with_limits, refuse_one_list, sign_of
 from ._query_splitters import QueryKFold, groups_for, places_of, queries_of
 
 
-def _route_params(
-    estimator: Any, params: dict[str, Any], ids: AnyArray | None
-) -> tuple[dict[str, Any], tuple[str, ...], bool]:
-    """Return parameters and names of the ids of ``fit``, and whether it runs with routing."""
+def _routed(plan: FitPlan) -> FitPlan:
+    """Find which of the parameters ``fit`` takes, the names of the ids, and whether by routing."""
     routed = bool(sklearn.get_config()["enable_metadata_routing"])
-    if not routed and ids is not None and has_fit_parameter(estimator, "qid"):
-        return params, ("qid",), False
+    if not routed and plan.ids is not None and has_fit_parameter(plan.estimator, "qid"):
+        return plan._replace(ids_as=("qid",))
     router = MetadataRouter(owner="cross-validation").add(
-        estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
+        estimator=plan.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
     )
     with sklearn.config_context(enable_metadata_routing=True):
         # A ranker of queries asks for qid under the name groups; another may ask for qid itself.
-        requested = set() if ids is None else router.consumes("fit", ("groups", "qid"))
+        requested = set() if plan.ids is None else router.consumes("fit", ("groups", "qid"))
         if not routed and not requested:
-            return params, (), False
-        metadata = dict(params) | dict.fromkeys(requested, ids)
+            return plan
+        metadata = plan.params | dict.fromkeys(requested, plan.ids)
         of_fit = dict(process_routing(router, "fit", **metadata).estimator.fit) if metadata else {}
-    ids_as = tuple(name for name, value in of_fit.items() if value is ids)
-    return {name: of_fit[name] for name in of_fit if name not in ids_as}, ids_as, True
+    ids_as = tuple(name for name, value in of_fit.items() if value is plan.ids)
+    params = {name: of_fit[name] for name in of_fit if name not in ids_as}
+    return plan._replace(params=params, ids_as=ids_as, routed=True)
 
 
 def fit_parts(
@@ -99,31 +99,6 @@ def fit_parts(
     return [fit.scores for fit in fits]
 
 
-def _read_ids(
-    measure: Measure, X: Any, y: Any, design: Design, groups: Any, qid: Any, params: Any
-) -> tuple[dict[str, Any], AnyArray | None, AnyArray | None]:
-    """Return arguments of ``fit``, query ids (None for one list) and ids of groups."""
-    if params is not None and not isinstance(params, dict):
-        raise TypeError(
-            f"params is a {type(params).__name__}, but must be a dict from names to arguments"
-            " of fit: pass params={'sample_weight': weight}."
-        )
-    params = dict(params or {})
-    ids = {"qid": qid, "groups": groups}
-    for name, value in ids.items():
-        within = params.pop(name, None)
-        if value is not None and within is not None:
-            raise ValueError(f"{name} was passed twice, also in params: leave out one of the two.")
-        ids[name] = within if value is None else value
-    if ids["qid"] is None:
-        refuse_one_list(measure)
-    refuse_misread(**params | {"X": X, "y": y, "design": design}, **ids)
-    for name, value in ids.items():
-        if value is not None:
-            ids[name] = np.asarray(check_qid(ravelled(value, name), num_samples(X), name=name))
-    return params, *ids.values()
-
-
 class Sample(NamedTuple):
     """Rows, labels and ids for the measure and for the fits."""
 
@@ -139,16 +114,6 @@ class Sample(NamedTuple):
         of_classes = self.qid is None and self.measure.kind == "binary"
         return self.labels == 1 if of_classes else None
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """Labels, NaN if they are not known, and ids."""
-        known = self.partial is None or self.partial.known
-        return {
-            "y_true": np.where(known, self.labels, np.nan),
-            "qid": self.qid,
-            "groups": self.groups,
-        }
-
     def labelled(self, rows: IntArray) -> IntArray:
         return rows if self.partial is None else rows[self.partial.known[rows]]
 
@@ -156,6 +121,12 @@ class Sample(NamedTuple):
     def units(self) -> AnyArray | None:
         """Ids of the units that folds keep whole."""
         return self.qid if self.groups is None else self.groups
+
+    def held_out(self, tests: Sequence[IntArray], *scores: Sequence[FloatArray]) -> HeldOut:
+        """Candidates on held-out parts, by the scores of each on each part."""
+        labels, of_parts = [self.labels[rows] for rows in tests], list(zip(*scores, strict=True))
+        qid = None if self.qid is None else [self.qid[rows] for rows in tests]
+        return HeldOut(self.measure, labels, of_parts, qid, rows=tests, least=1)
 
 
 def samples_of(
@@ -165,9 +136,29 @@ def samples_of(
     measure: Measure,
     pos_label: Any,
     design: Design,
-    *ids_of_fit: Any,
+    groups: Any,
+    qid: Any,
+    params: Any,
 ) -> list[Sample]:
-    params, qid, groups = _read_ids(measure, X, y, design, *ids_of_fit)
+    """Read the rows, the ids, which may be among the parameters of ``fit``, and the labels."""
+    if params is not None and not isinstance(params, dict):
+        raise TypeError(
+            f"params is a {type(params).__name__}, but must be a dict from names to arguments"
+            " of fit: pass params={'sample_weight': weight}."
+        )
+    params, ids = dict(params or {}), {"qid": qid, "groups": groups}
+    for name, value in ids.items():
+        within = params.pop(name, None)
+        if value is not None and within is not None:
+            raise ValueError(f"{name} was passed twice, also in params: leave out one of the two.")
+        ids[name] = within if value is None else value
+    if ids["qid"] is None:
+        refuse_one_list(measure)
+    refuse_misread(**params | {"X": X, "y": y, "design": design}, **ids)
+    for name, value in ids.items():
+        if value is not None:
+            ids[name] = np.asarray(check_qid(ravelled(value, name), num_samples(X), name=name))
+    qid, groups = ids.values()
     value = params.pop("value", None) if measure.of_amounts else None
     if y is None:
         raise ValueError("This requires y to be passed, but the target y is None.")
@@ -182,34 +173,27 @@ def samples_of(
                 " the scores of fitted models to metric_interval, for the limits over all labels."
             )
     X, y = labelled_rows(X, y)
-    ids = groups if qid is None else qid
     samples = []
     for estimator in estimators:
         label, positive = positive_rows([estimator], y, measure, pos_label, qid is not None)
         labels, read = labels_read(measure, y, positive, value)
-        of_fit, ids_as, routed = _route_params(estimator, params, ids)
-        plan = FitPlan(estimator, X, y, of_fit, label, ids, ids_as, routed)
-        samples.append(Sample(read, plan, labels, qid, groups, partial))
+        plan = FitPlan(estimator, X, y, params, label, groups if qid is None else qid)
+        samples.append(Sample(read, _routed(plan), labels, qid, groups, partial))
     return samples
 
 
 def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
     """Split the rows into folds, and raise an error for folds without a value."""
-    if cv is not None and not hasattr(cv, "split") and isinstance(cv, int):
+    if isinstance(cv, int):
         check_whole("cv", cv, 2)
-    seed = None
-    if random_state is not None:
-        seed = int(check_generator(random_state).integers(2**31))
+    seed = None if random_state is None else int(check_generator(random_state).integers(2**31))
     y, units = sample.plan.y, sample.units
     if cv is None or is_whole(cv):
         splitter, y = _make_splitter(5 if cv is None else cv, sample, seed)
         units = places_of(units, len(y))
     else:
         splitter = check_cv(cv, y, classifier=is_classifier(sample.plan.estimator))
-    splits = [
-        (_row_numbers(train, len(y)), _row_numbers(test, len(y)))
-        for train, test in splitter.split(sample.plan.X, y, groups_for(splitter, units))
-    ]
+    splits = read_splits(splitter, sample.plan.X, y, groups_for(splitter, units))
     if sample.qid is None and any(len(test) == 1 for _, test in splits):
         raise ValueError(
             f"A fold of one row has no value of {sample.measure.name!r}, and scores of different"
@@ -221,11 +205,6 @@ def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
     labelled = [(sample.labelled(train), sample.labelled(test)) for train, test in splits]
     check_splits(labelled, sample.positive, {})
     return [(train, test) for (train, _), (_, test) in zip(labelled, splits, strict=True)]
-
-
-def _row_numbers(rows: Any, n: int) -> AnyArray:
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == n else rows
 
 
 def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any, AnyArray]:
@@ -252,22 +231,6 @@ def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any,
     return kind(n_folds, **shuffle), labels
 
 
-def held_out(
-    sample: Sample,
-    tests: Sequence[IntArray],
-    scores: Sequence[Sequence[FloatArray]],
-) -> HeldOut:
-    """Candidates on held-out parts, by the scores of each on each part."""
-    return HeldOut(
-        sample.measure,
-        [sample.labels[rows] for rows in tests],
-        list(zip(*scores, strict=True)),
-        None if sample.qid is None else [sample.qid[rows] for rows in tests],
-        rows=tests,
-        least=1,
-    )
-
-
 def _interval_in_part(
     sample: Sample, tests: Sequence[IntArray], scores: Sequence[FloatArray], level: float
 ) -> tuple[Interval, list[float]]:
@@ -280,25 +243,20 @@ def _interval_in_part(
     partial: Any = None if sample.partial is None else sample.partial.only(rows)
     groups = None if sample.groups is None else sample.groups[rows]
     sample = sample._replace(labels=sample.labels[rows], groups=groups, partial=partial)
-    folds = held_out(sample, tests, [scores])
-    of_rows = None if groups is None else check_groups(groups, len(rows))
-    evidences = [
-        replace(
-            folds.measure.evidence(data, None if of_rows is None else of_rows.only(test)),
-            partial=partial.only(test),
-        )
-        for (data,), test in zip(folds.lists, tests, strict=True)
-    ]
-    for evidence in evidences:
-        check_labels_in_part([evidence])
+    folds = sample.held_out(tests, scores)
+    of_rows = check_groups(groups, len(rows))
+    evidences = []
+    for (data,), test in zip(folds.lists, tests, strict=True):
+        evidence = folds.measure.evidence(data, None if of_rows is None else of_rows.only(test))
+        evidences.append(replace(evidence, partial=partial.only(test)))
+        check_labels_in_part(evidences[-1:])
     path = score_path_of_parts(
         [[x] for x in evidences], tests, sample.labels, partial, [1.0], of_rows
     )
-    pooled_groups = _groups_of_units(sample, folds)
 
     def joint_of(labels: BoolArray) -> JointEstimate:
-        completed = sample._replace(labels=labels.astype(np.int64))
-        return joint_influence(held_out(completed, tests, [scores]).pooled, groups=pooled_groups)
+        completed = sample._replace(labels=labels.astype(np.int64)).held_out(tests, scores)
+        return joint_influence(completed.pooled, groups=of_rows)
 
     _, error, limits = limits_of_population(path, [1.0], joint_of)
     low, high = np.clip(limits(level), *folds.range).tolist()
@@ -334,11 +292,7 @@ def _groups_of_units(sample: Sample, parts: HeldOut) -> Groups | None:
 
 
 def bootstrap_interval(
-    sample: Sample,
-    n_resamples: int,
-    level: float,
-    rng: np.random.Generator,
-    n_jobs: int | None,
+    sample: Sample, n_resamples: int, level: float, rng: np.random.Generator, n_jobs: int | None
 ) -> tuple[Interval, str]:
     """Correct the value of the model fitted to all rows by fits to bootstrap samples.
 
@@ -348,10 +302,10 @@ def bootstrap_interval(
     drawn, copies = zip(*(_draw_rows(sample, rng) for _ in range(n_resamples)), strict=True)
     parts = [(train, all_rows) for train in (all_rows, *drawn)]
     scores = fit_parts(sample.plan, parts, n_jobs, [None, *copies])
-    whole = held_out(sample, [all_rows], [scores[:1]])
+    whole = sample.held_out([all_rows], scores[:1])
     apparent = float(whole.means[0])
     outside = [np.setdiff1d(all_rows, train) for train in drawn]
-    unseen = held_out(sample, outside, [[s[o] for s, o in zip(scores[1:], outside, strict=True)]])
+    unseen = sample.held_out(outside, [s[o] for s, o in zip(scores[1:], outside, strict=True)])
     left_out = float(unseen.estimates[0].mean())
     chance = whole.chance
     if chance is None:
@@ -379,11 +333,10 @@ def bootstrap_interval(
 def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntArray | None]:
     """Draw a bootstrap sample with rankable rows inside and outside it, and number its copies."""
     all_rows, copies = np.arange(len(sample.labels)), None
+    positive = np.zeros(len(all_rows), bool) if sample.positive is None else sample.positive
+    classes = [all_rows[positive == of_class] for of_class in np.unique(positive)[::-1]]
     for _ in range(1000):
         if sample.units is None:
-            classes = [all_rows]
-            if sample.positive is not None:
-                classes = [all_rows[sample.positive], all_rows[~sample.positive]]
             train = np.sort(np.concatenate([rng.choice(rows, len(rows)) for rows in classes]))
         else:
             # Whole queries or groups.
@@ -393,11 +346,7 @@ def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntA
             train = np.repeat(all_rows, counts)
             copies = np.arange(len(train)) - np.repeat(np.cumsum(counts) - counts, counts)
         sides = train, np.setdiff1d(all_rows, train)
-        if sample.positive is None:
-            can_rank = all(len(rows) > 0 for rows in sides)
-        else:
-            can_rank = all(len(np.unique(sample.positive[rows])) == 2 for rows in sides)
-        if can_rank:
+        if all(len(np.unique(positive[rows])) == len(classes) for rows in sides):
             return train, copies
     raise ValueError(
         "None of 1000 bootstrap samples has both classes inside and outside the sample: pass more"
@@ -454,9 +403,8 @@ class CrossValInterval(Interval):
 
     def __str__(self) -> str:
         lines = [super().__str__()] + ([self.note] if self.note else [])
-        if not self.fold_values:
-            return "\n".join(lines)
-        lines.append("  ".join(["fold", " value", *self.fold_units]))
+        if self.fold_values:
+            lines.append("  ".join(["fold", " value", *self.fold_units]))
         folds = zip(self.fold_values, self.fold_sizes, strict=True)
         for fold, (value, sizes) in enumerate(folds):
             columns = zip(sizes, self.fold_units, strict=True)
@@ -645,9 +593,9 @@ def cross_val_interval(
         parts = make_folds(cv, sample, random_state)
         scores, tests = fit_parts(sample.plan, parts, n_jobs), [test for _, test in parts]
         note = _note(parts, sample)
-        target = f"mean expected {sample.measure.name} of {_fold_models(parts)}"
+        folds = sample.held_out(tests, scores)
+        target = f"mean expected {sample.measure.name} of {folds.scored_models}"
         if sample.partial is None:
-            folds = held_out(sample, tests, [scores])
             interval = folds.interval(level, _groups_of_units(sample, folds))
             values, sizes, units = folds.estimates[0], folds.sizes, folds.names
         else:
@@ -657,14 +605,11 @@ def cross_val_interval(
                 interval, values = _interval_in_part(sample, tests, scores, level)
                 sizes = [(len(sample.labelled(test)), len(test)) for test in tests]
             else:
-                columns = sample.columns | {"design": design, "level": level}
+                labels = np.where(sample.partial.known, sample.labels, np.nan)
+                columns: Any = {"qid": sample.qid, "groups": sample.groups, "design": design}
                 score = _of_all_rows(sample, tests, scores)
-                interval = metric_interval(sample.measure, y_score=score, **columns)
-        of_folds = {
-            "fold_values": tuple(values),
-            "fold_sizes": tuple(sizes),
-            "fold_units": units,
-        }
+                interval = metric_interval(sample.measure, labels, score, level=level, **columns)
+        of_folds = {"fold_values": tuple(values), "fold_sizes": tuple(sizes), "fold_units": units}
     else:
         if design is not None:
             raise ValueError(
@@ -677,12 +622,6 @@ def cross_val_interval(
         target = f"expected {measure.name} of the model fitted to all rows"
     texts = {"method": f"{method}, {interval.method}", "target": target, "note": note}
     return CrossValInterval(**vars(interval) | texts | of_folds | {"bias": None})
-
-
-def _fold_models(parts: Sequence[Split]) -> str:
-    if len(parts) == 1:
-        return "the model fitted without the held-out part"
-    return f"the {len(parts)} fold models"
 
 
 def _note(parts: Sequence[Split], sample: Sample) -> str:
@@ -828,8 +767,8 @@ def cross_val_compare(
     parts = make_folds(cv, sample, random_state)
     scores = [fit_parts(each.plan, parts, n_jobs) for each in samples]
     tests, rng = [test for _, test in parts], check_generator(random_state)
-    target = f"mean expected {measure.name} of {_fold_models(parts)}"
-    folds = held_out(sample, tests, scores)
+    folds = sample.held_out(tests, *scores)
+    target = f"mean expected {measure.name} of {folds.scored_models}"
     joint = joint_influence(folds.pooled, groups=_groups_of_units(sample, folds))
     return joint_comparison(joint, replace(question, measure=sample.measure), rng, target)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, log
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import sklearn.metrics
@@ -73,7 +73,7 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
             f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
         )
     try:
-        measure = get_measure(measure)
+        return get_measure(measure)
     except ValueError as error:
         if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
             raise ValueError(
@@ -81,7 +81,6 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
                 " of a ranking: pass 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
             ) from error
         raise
-    return measure
 
 
 def sign_of(measure: Measure) -> float:
@@ -137,6 +136,12 @@ class HeldOut:
     def n_parts(self) -> int:
         return len(self.labels)
 
+    @property
+    def scored_models(self) -> str:
+        if self.n_parts == 1:
+            return "the model fitted without the held-out part"
+        return f"the {self.n_parts} fold models"
+
     @cached_property
     def lists(self) -> list[list[ScoredLists]]:
         """For each part the list with the scores of each candidate."""
@@ -153,20 +158,12 @@ class HeldOut:
     @cached_property
     def queries(self) -> list[list[QueryValues]]:
         """For each part the values of the queries, by candidate."""
-        qid: Any = self.qid
-        return [
-            list(
-                query_values_of(
-                    self.measure,
-                    labels,
-                    {str(candidate): score for candidate, score in enumerate(scores)},
-                    qid=ids,
-                    pos_label=self.pos_label,
-                    least=self.least,
-                ).values()
-            )
-            for labels, scores, ids in zip(self.labels, self.scores, qid, strict=True)
-        ]
+        found = []
+        for labels, scores, ids in zip(self.labels, self.scores, self.qid or (), strict=True):
+            named = {str(candidate): score for candidate, score in enumerate(scores)}
+            columns: Any = {"qid": ids, "pos_label": self.pos_label, "least": self.least}
+            found.append([*query_values_of(self.measure, labels, named, **columns).values()])
+        return found
 
     @cached_property
     def influences(self) -> list[list[ClassInfluence]]:
@@ -175,8 +172,6 @@ class HeldOut:
             tables = [self.sign * np.stack([x.values for x in part]) for part in self.queries]
             return [mean_influences(table, self.range) for table in tables]
         influences = [[influence_of_list(self.measure, x) for x in part] for part in self.lists]
-        if self.sign > 0.0:
-            return influences
         return [[x.scaled(0.0, self.sign) for x in part] for part in influences]
 
     @cached_property
@@ -295,13 +290,9 @@ class HeldOut:
 
     # --------------------------------------------------------------------------------- the limits
 
-    @property
-    def asymptotics(self) -> dict[str, Asymptotic]:
-        return asymptotics_of(self.measure, self.of_queries)
-
     def asymptotic_limits(self, tails: FloatArray) -> ArrayLimits:
         """Asymptotic limits, each of which fails with the given probability."""
-        return next(iter(self.asymptotics.values())).limits(self, tails)
+        return next(iter(asymptotics_of(self.measure, self.of_queries).values()))(self, tails)
 
     def interval(
         self, level: float, groups: Groups | None = None, center: float | None = None
@@ -312,7 +303,12 @@ class HeldOut:
             # The bias of a list of all rows is smaller, in proportion to its length.
             share = float(np.mean([part[0].n for part in self.influences])) / pooled.n
             pooled = replace(pooled, estimate=center, bias=pooled.bias * share)
-        return next(iter(self.asymptotics.values())).interval(self, pooled, level, groups)
+        if self.of_queries:
+            return sample_interval(sample_of(self, pooled, groups), level)
+        if self.is_auc:
+            return placement_interval(self, pooled, level, groups)
+        # Independent rows are groups of one row, so that Student's quantile counts the rows.
+        return list_interval(self.measure, pooled, level, groups or singleton_groups(pooled.n))
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta."""
@@ -328,8 +324,10 @@ class HeldOut:
     def shares(self, values: FloatArray) -> FloatArray:
         return np.clip((values - self.range[0]) / self.length, 0.0, 1.0)
 
-    def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
+    def usual_method(self, delta: float, n_candidates: int) -> str:
         """Default method, which must not depend on the scores."""
+        theorems = theorems_of(self.measure, self.of_queries)
+        method = next((name for name in ("kl", "exact", "dkw") if name in theorems), "max-t")
         if method == "dkw" and not bands_are_useful(self, delta / n_candidates):
             return "max-t"
         return "hoeffding" if method == "kl" and self.n_parts > 1 else method
@@ -369,13 +367,11 @@ class HeldOut:
             options: Any = {"method": method, "auc": auc, "side": "lower"}
             return auc_bound(n_pos[0], n_neg[0], delta, function_class=n_candidates, **options)
         theorem = (
-            "sklearn_rank, Proofs of bounds, Theorem 5 in Chernoff's form"
-            if in_chernoff_form
-            else guarantee.theorem
+            f"{OURS}, Theorem 5 in Chernoff's form" if in_chernoff_form else guarantee.theorem
         )
-        theorem += ", for all candidates" if not folds else ", for folds, for all candidates"
-        observed, expected = f"{'mean ' * self.of_queries}{name}", f"{self.of_new_data} {name}"
-        difference = [f"{observed}", f"{expected} of the chosen model"]
+        theorem += f"{', for folds' * folds}, for all candidates"
+        expected = f"{self.of_new_data} {name}"
+        difference = [f"{'mean ' * self.of_queries}{name}", f"{expected} of the chosen model"]
         if folds:
             difference = [f"mean {name} of the parts", f"mean {expected} of their models"]
         return Bound(
@@ -417,14 +413,11 @@ def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -
     pooled, ends = np.empty(n), np.zeros((len(parts), len(classes), 2))
     for side, in_class in enumerate(classes):
         # Centre the influences at the value of the part, which depends on its size.
-        shifts = [part.estimate - part.means[side] for part in parts]
+        shifts = np.array([[part.estimate - part.means[side]] for part in parts])
         of_parts = [part.parts[side][0] + shift for part, shift in zip(parts, shifts, strict=True)]
         of_class = [place[part.classes[side]] for part, place in zip(parts, places, strict=True)]
         pooled[in_class] = _on_mean(of_parts, of_class, n)[in_class]
-        ends[:, side] = [
-            np.add(part.class_ends()[side], shift)
-            for part, shift in zip(parts, shifts, strict=True)
-        ]
+        ends[:, side] = [part.class_ends()[side] for part in parts] + shifts
     low, high = np.mean([part.range for part in parts], axis=0)
     known = all(part.ends is not None for part in parts)
     return ClassInfluence(
@@ -473,40 +466,17 @@ def student_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
 def query_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     """Limits for means over queries, as those of a sample of them."""
     levels = np.maximum(1.0 - 2.0 * tails, TINY).tolist()
-    found = [
-        _sample_of(held_out, pooled).limits(level)
-        for pooled, level in zip(held_out.pooled, levels, strict=True)
-    ]
-    low, high = np.array(found).T
+    samples = [sample_of(held_out, pooled) for pooled in held_out.pooled]
+    low, high = np.array([x.limits(level) for x, level in zip(samples, levels, strict=True)]).T
     return low, high
 
 
-def query_interval(
-    held_out: HeldOut, pooled: ClassInfluence, level: float, groups: Groups | None
-) -> Interval:
-    """Interval for the mean over queries."""
-    return sample_interval(_sample_of(held_out, pooled, groups), level)
-
-
-def _sample_of(
+def sample_of(
     held_out: HeldOut, pooled: ClassInfluence, groups: Groups | None = None
 ) -> QueryValues:
-    values = pooled.values + (pooled.estimate - pooled.values.mean())
-    return QueryValues(
-        values, np.arange(len(values)), held_out.measure.name, held_out.range, groups
-    )
-
-
-def _placements(influence: ClassInfluence) -> AUCMoments:
-    """Moments of the placements, which are the influence on the AUC."""
-    (low, _), length = influence.range, influence.length
-    n_pos, n_neg = influence.sizes
-    squares = influence.squares(influence.means)
-    var_pos, var_neg = (
-        x / max(size - 1, 1) / length**2 for x, size in zip(squares, (n_pos, n_neg), strict=True)
-    )
-    auc = (influence.estimate - low) / length
-    return AUCMoments.of_independent(auc, var_pos, var_neg, 0.0, n_pos, n_neg)
+    """Values of queries, of which the mean is that over the parts."""
+    values, name = pooled.values + (pooled.estimate - pooled.values.mean()), held_out.measure.name
+    return QueryValues(values, np.arange(len(values)), name, held_out.range, groups)
 
 
 def placement_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
@@ -531,14 +501,18 @@ def placement_interval(
 ) -> Interval:
     """Score interval with the placements of all parts, as if these were one list."""
     (low, _), length = held_out.range, held_out.length
-    joint, moments = joint_influence([pooled], groups=groups), _placements(pooled)
+    joint, auc = joint_influence([pooled], groups=groups), (pooled.estimate - low) / length
+    # The influence on the AUC are the placements.
+    n_pos, n_neg = pooled.sizes
+    squares = np.array(pooled.squares(pooled.means)) / length**2
+    var_pos, var_neg = squares / np.maximum([n_pos - 1, n_neg - 1], 1)
+    moments = AUCMoments.of_independent(auc, var_pos, var_neg, 0.0, n_pos, n_neg)
     if groups is not None:
         fewest = min(int(np.count_nonzero(groups.sizes(side))) for side in pooled.classes)
         variance = np.asarray(np.nan_to_num(joint.covariance[0, 0]) / length**2)
         moments = replace(moments, variance=variance, n_groups=np.asarray(fewest))
     z = two_sided_quantile(level, joint.spread.of(np.ones(1)))
     effect, unseen = design_effect(moments), unseen_effect(moments)
-    auc = float(moments.auc)
     least, most = map(float, auc_score_limits(auc, effect, unseen, z))
     error = float(joint.errors[0]) / length
     return Interval(auc, least, most, level, "wilson", "", error)._in_unit(length, low)
@@ -567,14 +541,6 @@ def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     return origin + length * low, origin + length * high
 
 
-def influence_interval(
-    held_out: HeldOut, pooled: ClassInfluence, level: float, groups: Groups | None
-) -> Interval:
-    # Independent rows are groups of one row, so that Student's quantile counts the rows.
-    groups = groups or singleton_groups(pooled.n)
-    return list_interval(held_out.measure, pooled, level, groups)
-
-
 def limits_at_top(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     """Score limits of the precision, or the exact limits if they are wider."""
     tau = float(held_out.measure.laws["top"])
@@ -595,27 +561,21 @@ def limits_at_top(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     return low, high
 
 
-class Asymptotic(NamedTuple):
-    """An asymptotic method for held-out parts."""
-
-    limits: Callable[[HeldOut, FloatArray], ArrayLimits]  # For all candidates
-    # Interval for the first candidate, from its influence on the mean
-    interval: Callable[[HeldOut, ClassInfluence, float, Groups | None], Interval]
+# Limits for all candidates, each of which fails with its own probability.
+Asymptotic: TypeAlias = Callable[[HeldOut, FloatArray], ArrayLimits]
 
 
 def asymptotics_of(measure: Measure, of_queries: bool) -> dict[str, Asymptotic]:
     """Methods by name, as in sklearn_rank.inference, the preferred one first."""
+    methods: dict[str, Asymptotic] = {}
     if of_queries:
-        of_range = {"wilson": Asymptotic(query_limits, query_interval)}
-        bounded = np.isfinite(measure.counted_range).all()
-        return (of_range if bounded else {}) | {"t": Asymptotic(student_limits, query_interval)}
-    methods = {}
+        if np.isfinite(measure.counted_range).all():
+            methods["wilson"] = query_limits
+        return methods | {"t": student_limits}
     if "placements" in measure.laws:
-        methods["wilson"] = Asymptotic(placement_limits, placement_interval)
-    if "top" in measure.laws:
-        methods["influence"] = Asymptotic(limits_at_top, influence_interval)
-    elif "influence" in measure.laws:
-        methods["influence"] = Asymptotic(influence_limits, influence_interval)
+        methods["wilson"] = placement_limits
+    if "influence" in measure.laws:
+        methods["influence"] = limits_at_top if "top" in measure.laws else influence_limits
     return methods
 
 

@@ -266,6 +266,9 @@ def test_refusals_of_mappings():
         compare("auc", own, scores, groups=y)
     with pytest.raises(ValueError, match=r"y_true has the names \['a'\] and scores"):
         compare("auc", {"a": y}, scores)
+    matrix = np.eye(4)
+    with pytest.raises(ValueError, match="qid is missing, but the test is over queries"):
+        compare("ndcg", {"a": matrix, "b": y}, {"a": matrix, "b": scores["b"]})
 
 
 @pytest.mark.parametrize("door", ["auto", "swap", "queries", "separate", "in part", "amounts"])

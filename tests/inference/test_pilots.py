@@ -227,7 +227,7 @@ GRADE, BOTH, QID, _ = queries(n=20)
         (
             "ndcg@5",
             {"pilot": (GRADE, BOTH["a"]), "qid": QID, "prevalence": 0.1},
-            "prevalence=0.1 is for items of one list",
+            "prevalence=0.1 is not used for a mean over queries",
         ),
         (
             "ndcg@5",

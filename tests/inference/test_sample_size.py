@@ -192,7 +192,11 @@ NDCG = {"measure": "ndcg@10", "prevalence": None, "expected": None}
         (ValueError, {"width": None}, "n=None and width=None.* power are for a test"),
         (TypeError, {"n": 10.5, "width": None}, "n=10.5 must be a whole number"),
         (ValueError, {"n": 1, "width": None}, "n=1 must be at least 2"),
-        (ValueError, {"difference": 0.1}, "width=0.1 is for an interval, but difference for a"),
+        (
+            ValueError,
+            {"difference": 0.1},
+            "width=0.1: leave out the one.* width is for an interval",
+        ),
         (ValueError, {"width": None, "difference": 0}, "difference=0 cannot be detected"),
         (ValueError, {"width": None, "difference": 0.05}, "correlation is missing"),
         (ValueError, {"width": None, "difference": 0.3}, "is outside the range"),

@@ -44,6 +44,14 @@ def columns(**arguments):
 # ---------------------------------------------------------------------------------- the choice
 
 
+def test_masks_of_rows_are_their_numbers():
+    X, y = rows(0)
+    splits = list(StratifiedKFold(3).split(X, y))
+    masks = [tuple(np.isin(np.arange(len(y)), part) for part in split) for split in splits]
+    found = [columns(cv=cv).fit(X, y).report_ for cv in (splits, masks)]
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize(
     ("method", "cv"), [("mcdiarmid", ONE), ("hoeffding", StratifiedKFold(3)), ("kl", ONE)]
 )

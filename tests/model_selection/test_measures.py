@@ -297,7 +297,7 @@ def test_auto_takes_bands_by_counts_alone(n_parts, n, method):
     rng, y = np.random.default_rng(0), np.arange(n) < n // 10
     for scores in (y * 1.0, np.zeros(n), rng.normal(size=n)):
         evidence = HeldOut(get_measure("local_auc@0.8"), [y] * n_parts, [[scores]] * n_parts)
-        assert evidence.usual_method("dkw", 0.05, 8) == method
+        assert evidence.usual_method(0.05, 8) == method
 
 
 def test_auto_says_nothing_vacuous_of_a_local_auc():
