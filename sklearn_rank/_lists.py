@@ -17,6 +17,7 @@ import numpy as np
 
 from ._order import (
     ClassBlocks,
+    changes,
     class_blocks,
     leading,
     offsets_from,
@@ -292,7 +293,7 @@ class Lists:
             return self
         return self.take(mask, np.flatnonzero(self.to_items(mask)))
 
-    def take(self, lists: Any, items: IntArray) -> Lists:
+    def take(self, lists: Any, items: Any) -> Lists:
         """Take some lists, or all in another order, and the numbers of their items in order."""
         return Lists(
             labels=self.labels[items],
@@ -306,15 +307,9 @@ class Lists:
 
     def part(self, start: int, stop: int) -> Lists:
         """Take consecutive lists, without copying their items."""
-        lists, items = slice(start, stop), slice(self.offsets[start], self.offsets[stop])
-        return Lists(
-            labels=self.labels[items],
-            offsets=self.offsets[start : stop + 1] - self.offsets[start],
-            weight=take(self.weight, items),
-            ids=take(self.ids, lists),
-            query_weight=take(self.query_weight, lists),
-            rows=take(self.rows, items),
-        )
+        items = slice(self.offsets[start], self.offsets[stop])
+        part = self.take(slice(start, stop), items)
+        return replace(part, rows=take(self.rows, items), trained_on=None)
 
     def to_rows(self, values: FloatArray, n_rows: int) -> FloatArray:
         """Put values of the items back into the order of the user's rows."""
@@ -326,9 +321,7 @@ class Lists:
 
     def name_of(self, index: int) -> str:
         """Name a list, for messages."""
-        return (
-            "the list" if self.ids is None else f"the list with qid {self.ids.tolist()[index]!r}"
-        )
+        return "the list" + ("" if self.ids is None else f" with qid {self.ids.tolist()[index]!r}")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -494,9 +487,7 @@ def group_rows(
 ) -> tuple[AnyArray, IntArray, IntArray | None]:
     """Ids and offsets of the queries, and the order of rows by query; None if rows are sorted."""
     values = qid.codes if isinstance(qid, Coded) else qid
-    new = np.ones(len(values), dtype=bool)
-    new[1:] = values[1:] != values[:-1]
-    starts = np.flatnonzero(new)
+    starts = np.flatnonzero(changes(values))
     if not isinstance(qid, Coded) and qid.dtype.kind != "O":
         heads = qid[starts]
         if np.all(heads[1:] > heads[:-1]):

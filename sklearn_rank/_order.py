@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,13 @@ CHUNK = 2**14
 
 # Lists of fewer items are sorted as a whole, even if only their top counts.
 LONG = 2**12
+
+
+def changes(values: AnyArray) -> BoolArray:
+    """Where a value differs from that before it."""
+    new = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return new
 
 
 def ragged_ranges(starts: IntArray, lengths: IntArray) -> IntArray:
@@ -120,11 +127,7 @@ def class_codes(
     """
     marked = _marked(values, in_class)
     _sort_lists(marked, np.array([0, len(values)]) if offsets is None else offsets)
-    return marked.view(_unsigned(marked))
-
-
-def _unsigned(values: AnyArray) -> Any:
-    return np.uint32 if values.dtype.itemsize == 4 else np.uint64
+    return marked.view(f"u{marked.itemsize}")
 
 
 def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
@@ -141,7 +144,7 @@ def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
     exponent = max(int(np.frexp(max(-low, high))[1]) + 1, 0)
     scale = np.ldexp(values.dtype.type(1.0), -exponent)
     marked = np.empty_like(values)
-    unsigned = _unsigned(values)
+    unsigned: Any = np.dtype(f"u{values.itemsize}").type
     codes, bits = marked.view(unsigned), values.view(unsigned)
     all_but_sign = unsigned((1 << (8 * values.dtype.itemsize - 1)) - 1)
     # Of the numbers other than 0 that would not become subnormal, in their bits, less 1.
@@ -214,6 +217,10 @@ class TiedBlocks:
     def list_of(self) -> IntArray:
         n_lists = len(self.first)
         return np.repeat(np.arange(n_lists), np.diff(self.first, append=len(self.starts)))
+
+    def masses(self, weight: FloatArray | None) -> Any:
+        """Weight of each block; counts as integers, whose sums are faster."""
+        return self.lengths() if weight is None else self.totals(weight)
 
     def totals(self, values: FloatArray) -> FloatArray:
         return values[self.order] if self.untied else self.sums(values[self.order])
@@ -330,15 +337,11 @@ def counted_blocks(
 ) -> TiedBlocks:
     """Sort the items of one list and count the positives of each block of equal scores."""
     blocks = tied_blocks(y_score)
-    if weight is not None:
-        size, n_pos = blocks.totals(weight), blocks.totals(np.where(positive, weight, 0.0))
-    elif blocks.untied:
-        size, n_pos = np.ones(len(positive)), positive[blocks.order].astype(np.float64)
+    if weight is None:
+        size, n_pos = blocks.lengths().astype(np.float64), positive.astype(np.float64)
     else:
-        ordered = positive[blocks.order]
-        size = blocks.lengths().astype(np.float64)
-        n_pos = np.add.reduceat(ordered, blocks.starts, dtype=np.float64)
-    return TiedBlocks(blocks.order, blocks.starts, blocks.first, size, n_pos)
+        size, n_pos = blocks.totals(weight), np.where(positive, weight, 0.0)
+    return replace(blocks, size=size, n_pos=blocks.totals(n_pos))
 
 
 def check_n_places(n_places: float) -> None:
@@ -371,8 +374,7 @@ def places_of(size: FloatArray) -> Iterator[tuple[slice, IntArray, IntArray, Flo
 def tied_blocks(y_score: FloatArray, offsets: IntArray | None = None) -> TiedBlocks:
     """Sort the items of each list by descending score and find the blocks of equal scores."""
     order, ordered = descending(y_score, offsets)
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = ordered[1:] != ordered[:-1]
+    new = changes(ordered)
     first_items = np.zeros(1, dtype=np.intp) if offsets is None else offsets[:-1]
     new[first_items] = True
     starts = np.arange(len(new)) if new.all() else np.flatnonzero(new)

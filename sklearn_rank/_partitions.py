@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from math import isnan
 from operator import getitem
 from typing import Any
@@ -59,11 +60,13 @@ class Partitions:
             argument if is_collection(argument) else delayed(argument, traverse=False)
             for argument in (function, *arguments)
         ]
-        tasks = []
-        for number in range(self.n_chunks):
-            columns = (c[number] if isinstance(c, list) else c for c in self.columns.values())
-            tasks.append(run(number, numbered, names, *columns, *shared))
-        return tasks
+        columns = [
+            c if isinstance(c, list) else [c] * self.n_chunks for c in self.columns.values()
+        ]
+        return [
+            run(number, numbered, names, *chunk, *shared)
+            for number, chunk in enumerate(zip(*columns, strict=True))
+        ]
 
     def compute(self, *values: Any) -> tuple[Any, ...]:
         """Compute on the scheduler that is active: a distributed client's, else dask's own."""
@@ -256,13 +259,9 @@ def _delay_chunks(lazy: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def _cut(value: Any, lengths: tuple[int, ...]) -> list[Any]:
-    dask = import_dask()
-    rows = getattr(value, "iloc", value)
-    pieces, start = [], 0
-    for length in lengths:
-        pieces.append(dask.delayed(rows[start : start + length], traverse=False))
-        start += length
-    return pieces
+    delayed, rows = import_dask().delayed, getattr(value, "iloc", value)
+    ends = pairwise(accumulate(lengths, initial=0))
+    return [delayed(rows[start:stop], traverse=False) for start, stop in ends]
 
 
 def _n_rows(value: Any) -> int:

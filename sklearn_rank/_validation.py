@@ -339,11 +339,8 @@ def check_rows(
         values, qid = values[rows], take(qid, rows)
         score, weight, by_row = take(score, rows), take(weight, rows), take(by_row, rows)
     if score is not None:
-        score = _as_scores(score)
-    checked = CheckedRows(values, score, weight, qid, by_row, rows, n_columns, name)
-    if score is not None:
-        _refuse_nan(score, checked.where)
-    return checked
+        score = _as_scores(score, rows, n_columns)
+    return CheckedRows(values, score, weight, qid, by_row, rows, n_columns, name)
 
 
 def refuse_misread(**columns: Any) -> None:
@@ -356,7 +353,6 @@ def refuse_misread(**columns: Any) -> None:
     design = columns.pop("design", None)
     columns |= getattr(design, "__dict__", {})
     first: Any = None
-    first_index: Any = None
     for name, values in columns.items():
         if values is None:
             continue
@@ -425,10 +421,8 @@ def _match_scores(
 def check_scores_of_rows(y_score: Any, shape: tuple[int, ...], rows: IntArray | None) -> AnyArray:
     """Check other scores of rows whose labels, ids and weights have been checked."""
     score = _match_scores(y_score, shape, "y_true")
-    score = _as_scores(score if rows is None else score[rows])
     n_columns = shape[1] if len(shape) == 2 else None
-    _refuse_nan(score, lambda index: _where(index, rows, n_columns))
-    return score
+    return _as_scores(score if rows is None else score[rows], rows, n_columns)
 
 
 def _where(index: int, rows: IntArray | None, n_columns: int | None) -> str:
@@ -695,12 +689,11 @@ def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
         labels = _code_objects(labels, checked.name)
     labels = labels.used()
     codes = labels.codes
-    return _positive_among(
-        labels.distinct,
-        checked.name,
-        pos_label,
-        lambda label: checked.where(int(np.argmax(codes == label))),
-    )[codes]
+
+    def where(label: int) -> str:
+        return checked.where(int(np.argmax(codes == label)))
+
+    return _positive_among(labels.distinct, checked.name, pos_label, where)[codes]
 
 
 def _positive_among(
@@ -857,10 +850,7 @@ def ravelled(values: Any, name: str) -> Any:
     if type(values) is not np.ndarray:
         refuse_collection(values, name)
         refuse_mask(values, name)
-    try:
-        shape = values.shape if hasattr(values, "shape") else as_array(values).shape
-    except ValueError:  # of different lengths: refused where it is read
-        return values
+    shape = shape_of(values, ragged=())  # refused where it is read
     if len(shape) != 2 or shape[1] != 1:
         return values
     warn(
@@ -884,11 +874,14 @@ def as_array(values: Any) -> AnyArray:
     return np.asarray(values, dtype=object) if _may_be_rounded(array) else array
 
 
-def shape_of(values: Any) -> tuple[int, ...]:
+def shape_of(values: Any, ragged: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    """Shape of an array; what is said of rows of different lengths, or an error."""
     try:
         return np.shape(as_array(values) if isinstance(values, list | tuple) else values)
     except ValueError:
-        raise ValueError("Rows are of different lengths: pass one value per row.") from None
+        if ragged is None:
+            raise ValueError("Rows are of different lengths: pass one value per row.") from None
+        return ragged
 
 
 def array_of_labels(labels: Any, name: str = "y_true") -> AnyArray:
@@ -1016,12 +1009,15 @@ def _find_rounded_pair(exact: Any, rounded: FloatArray) -> tuple[Any, Any] | Non
     return None
 
 
-def _as_scores(array: AnyArray) -> AnyArray:
+def _as_scores(array: AnyArray, rows: IntArray | None, n_columns: int | None) -> AnyArray:
     """Scores in the type in which they came, where float64 has the same order of them."""
     is_float = array.dtype.kind == "f" and array.dtype.itemsize <= 8
     if is_float or (array.dtype.kind in "iu" and array.dtype.itemsize <= 4):
-        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
-    return _as_float(array, "y_score")
+        score = array.astype(array.dtype.newbyteorder("="), copy=False)
+    else:
+        score = _as_float(array, "y_score")
+    _refuse_nan(score, lambda index: _where(index, rows, n_columns))
+    return score
 
 
 def _refuse_nan(score: AnyArray, where: Any, name: str = "y_score") -> None:

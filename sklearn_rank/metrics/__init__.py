@@ -20,11 +20,7 @@ from ._positional import (
     rank_biased_precision_score,
     reciprocal_rank_score,
 )
-from ._rank_correlation import (
-    rank_positions,
-    spearman_score,
-    tau_b_score,
-)
+from ._rank_correlation import rank_positions, spearman_score, tau_b_score
 from ._roc import (
     fpr_at_tpr_loss,
     kolmogorov_smirnov_score,

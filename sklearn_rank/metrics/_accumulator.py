@@ -12,12 +12,7 @@ from .._lists import ScoredLists
 from .._validation import check_choice
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
-from ._of_collections import (
-    KeptQueries,
-    KeptRows,
-    KeptValues,
-    read_part,
-)
+from ._of_collections import KeptQueries, KeptRows, KeptValues, read_part
 from ._ranges import ScoreTable
 
 
@@ -281,18 +276,14 @@ class Accumulator:
                     f"The accumulators have {name.lstrip('_')}={mine!r} and {theirs!r}: make both"
                     " with the same arguments."
                 )
-        if other._kept is None or other._form is None:
-            self._n_matrix_rows += other._n_matrix_rows
-            return self
-        kept, classes = self._fit(other._form, other._classes)
-        theirs = other._kept
-        if other._form == "rows" and self._n_matrix_rows:
-            theirs = theirs.shift_ids(self._n_matrix_rows)
-        kept.merge(theirs)
-        self._kept, self._form, self._classes = kept, other._form, classes
-        self._n_items += other._n_items
-        self._item_weights = max(self._item_weights, other._item_weights)
-        self._n_updates += other._n_updates
+        if other._kept is not None:
+            kept, classes = self._fit(str(other._form), other._classes)
+            shifts = other._form == "rows" and self._n_matrix_rows
+            kept.merge(other._kept.shift_ids(self._n_matrix_rows) if shifts else other._kept)
+            self._kept, self._form, self._classes = kept, other._form, classes
+            self._n_items += other._n_items
+            self._item_weights = max(self._item_weights, other._item_weights)
+            self._n_updates += other._n_updates
         self._n_matrix_rows += other._n_matrix_rows
         return self
 

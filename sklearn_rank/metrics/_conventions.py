@@ -140,13 +140,11 @@ def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:
     if not differs.any():
         return
     item = blocks.order[blocks.starts[np.argmax(differs)]]
-    index, value = lists.list_of[item], lists.score[item]
-    where = "the list" if lists.ids is None else f"the list with qid {lists.ids.tolist()[index]!r}"
     raise ValueError(
-        f"{where} has items of different relevance tied at the score {value:g}{bits}, which the"
-        " system orders by document names or arbitrarily: pass scores without ties, for example"
-        " from load_trec_run(..., ties='trec'), or leave out convention for the mean over all"
-        " orders."
+        f"{lists.name_of(lists.list_of[item])} has items of different relevance tied at the score"
+        f" {lists.score[item]:g}{bits}, which the system orders by document names or arbitrarily:"
+        " pass scores without ties, for example from load_trec_run(..., ties='trec'), or leave out"
+        " convention for the mean over all orders."
     )
 
 
@@ -317,12 +315,10 @@ def position(text: str) -> int:
 def number(text: str, *, below: float = inf, also: str = "") -> float:
     """Read a positive number below a limit; or the text that is read beside these."""
     # float() alone also reads "nan", " 0.1" and "1_0".
-    if text != also and not re.fullmatch(r"[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", text):
+    written = re.fullmatch(r"[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", text)
+    if text != also and not (written and 0 < float(text) < below):
         raise ValueError(text)
-    value = float(text)
-    if text != also and not 0 < value < below:
-        raise ValueError(text)
-    return value
+    return float(text)
 
 
 share = partial(number, below=1.0)

@@ -470,10 +470,8 @@ class CustomMeasure(Measure):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         labels, score = self._labels(lists), lists.score.astype(np.float64)
-        values = np.asarray(
-            self.item_influence(labels, score),  # type: ignore[misc]
-            dtype=np.float64,
-        )
+        function: Any = self.item_influence
+        values = np.asarray(function(labels, score), dtype=np.float64)
         if values.shape != score.shape or not np.isfinite(values).all():
             raise ValueError(
                 f"influence of {self.name} returned shape {values.shape} for {len(score)} items:"
@@ -491,17 +489,11 @@ class CustomMeasure(Measure):
         return lists.positive.astype(np.int64) if self.kind == "binary" else lists.grade.copy()
 
     def _utilities(self, lists: Lists) -> FloatArray:
-        if lists.weight is not None:
-            raise TypeError(
-                f"{self.name} takes no sample_weight: repeat the rows, or weight whole lists with"
-                " query_weight."
-            )
+        self._check_arguments(sample_weight=lists.weight)
         labels, utility = self._labels(lists), np.empty(len(lists.labels))
+        function: Any = self.item_utilities
         for index, (start, stop) in enumerate(pairwise(lists.offsets.tolist())):
-            values = np.asarray(
-                self.item_utilities(labels[start:stop]),  # type: ignore[misc]
-                dtype=np.float64,
-            )
+            values = np.asarray(function(labels[start:stop]), dtype=np.float64)
             inside = np.isnan(values) | ((values >= 0) & (values < np.inf))
             if values.shape != (stop - start,) or not inside.all():
                 raise ValueError(

@@ -629,12 +629,8 @@ class Measure(_Frozen, ABC):
         refuse_misread(y_true=y_true, n_relevant=n_relevant)
         lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **weights)
         # A measure of a user may have a meaning for one item.
-        if (
-            type(self) in FUNCTIONS
-            and len(shape_of(qid)) == 1
-            and n_relevant is None
-            and ideal is None
-        ):
+        all_are_rows = n_relevant is None and ideal is None
+        if type(self) in FUNCTIONS and len(shape_of(qid)) == 1 and all_are_rows:
             n_single = int(np.count_nonzero(lists.lengths == 1))
             refuse_single_rows(self._title, n_single, lists.n_lists)
         self._check_weights(lists)
@@ -725,8 +721,6 @@ class Measure(_Frozen, ABC):
 
     def _check_wide_weights(self, lists: Lists) -> None:
         """Refuse weights so unequal that float64 loses the position of the lightest."""
-        if lists.weight is None:
-            return
         lost = lists.sizes > 2.0**53 * lists.smallest
         if lost.any():
             index = int(np.argmax(lost))
@@ -771,24 +765,19 @@ class Measure(_Frozen, ABC):
                 f"{self.name} takes labels and scores, and keywords for all other arguments: for"
                 " scoring= pass get_scorer(measure)."
             )
-        _check_average(average, return_qid)
+        how: Any = {"average": average, "return_qid": return_qid}
+        _check_average(**how)
         relevant = {"n_relevant": n_relevant, "ideal": ideal}
         relevant = {name: value for name, value in relevant.items() if value is not None}
         columns = {"qid": qid, "sample_weight": sample_weight, "query_weight": query_weight}
         if any_collection(y_true, y_score, *columns.values(), *relevant.values()):
-            return value_of_collections(
-                self,
-                {"y_true": y_true, "y_score": y_score, **columns},
-                pos_label=pos_label,
-                average=average,
-                return_qid=return_qid,
-                relevant=relevant,
-            )
+            columns = {"y_true": y_true, "y_score": y_score, **columns}
+            return value_of_collections(self, columns, relevant, pos_label, **how)
         lists = self.lists(y_true, y_score, pos_label=pos_label, **columns, **relevant)
         if lists.rows is not None:
             # The row numbers are not needed from here on and take memory.
             lists = replace(lists, rows=None)
-        return self.of_lists(lists, average=average, return_qid=return_qid)
+        return self.of_lists(lists, **how)
 
     def of_lists(
         self, lists: ScoredLists, *, average: Average = "mean", return_qid: bool = False

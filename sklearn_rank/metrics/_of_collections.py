@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import accumulate
 from math import fsum, isnan
-from operator import attrgetter, itemgetter
+from operator import attrgetter, getitem
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -40,6 +41,9 @@ from ._ranges import (
 # Rows of one list, of lists with ids, or of one list in each row of two dimensions.
 Form: TypeAlias = Literal["list", "ids", "rows"]
 
+# Shape of rows of different lengths, which are refused where they are read.
+RAGGED = (-1,)
+
 
 def read_part(
     measure: Any, y_true: Any, y_score: Any, *, pos_label: Any = None, **arguments: Any
@@ -53,11 +57,11 @@ def read_part(
     qid, sample_weight, query_weight = (
         arguments.get(name) for name in ("qid", "sample_weight", "query_weight")
     )
-    shape = _shape(y_true)
+    shape = shape_of(y_true, RAGGED)
     n_matrix_rows = shape[0] if len(shape) == 2 else 0
     form: Form = "list" if qid is None else "ids"
-    is_empty = shape[:1] == (0,) and _shape(y_score)[:1] == (0,)
-    fits = sample_weight is not None and _shape(y_score)[: len(shape)] == shape
+    is_empty = shape[:1] == (0,) and shape_of(y_score, RAGGED)[:1] == (0,)
+    fits = sample_weight is not None and shape_of(y_score, RAGGED)[: len(shape)] == shape
     if is_empty or (fits and _all_zero(sample_weight, shape)):
         return None, form, {}, n_matrix_rows
     silent = query_weight is not None and _all_zero(query_weight, shape[:1])
@@ -86,9 +90,8 @@ def read_part(
 
 def _classes_of(measure: Any, pos_label: Any, lists: ScoredLists, y_true: Any) -> dict[bool, Any]:
     """Labels of the negatives and of the positives, where labels are classes."""
-    if measure.kind != "binary" and pos_label is None:
-        return {}
-    if measure.label_type(pos_label).rel is not None:
+    of_grades = measure.kind != "binary" and pos_label is None
+    if of_grades or measure.label_type(pos_label).rel is not None:
         return {}
     positive = lists.labels if lists.labels.dtype.kind == "b" else lists.labels == 1
     classes = {}
@@ -101,17 +104,10 @@ def _classes_of(measure: Any, pos_label: Any, lists: ScoredLists, y_true: Any) -
 
 
 def _all_zero(weight: Any, shape: tuple[int, ...]) -> bool:
-    if _shape(weight) != shape:
+    if shape_of(weight, RAGGED) != shape:
         return False
     array: AnyArray = np.asarray(weight)
     return array.dtype.kind in "biuf" and not array.any()
-
-
-def _shape(values: Any) -> tuple[int, ...]:
-    try:
-        return shape_of(values)
-    except ValueError:  # rows of different lengths, which are refused where they are read
-        return (-1,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,14 +358,9 @@ def _read_chunk(
 
 
 def value_of_collections(
-    measure: Any,
-    columns: dict[str, Any],
-    *,
-    pos_label: Any,
-    average: Any,
-    return_qid: bool,
-    relevant: dict[str, Any],
+    measure: Any, columns: dict[str, Any], relevant: dict[str, Any], pos_label: Any, **how: Any
 ) -> Any:
+    """Evaluate a measure; ``how`` are ``average`` and ``return_qid`` of its call."""
     measure._check_arguments(**columns, **relevant)
     columns = {name: value for name, value in columns.items() if value is not None}
     shared = {name: value for name, value in relevant.items() if isinstance(value, Mapping)}
@@ -377,15 +368,14 @@ def value_of_collections(
     y_true = columns["y_true"]
     rows_are_lists = _n_dimensions(y_true) == 2 and y_true.shape[1] != 1
     if not rows_are_lists and (qid is None or _n_dimensions(qid) == 0):
-        if return_qid and qid is None:
+        if how["return_qid"] and qid is None:
             raise ValueError("return_qid=True needs qid or one list per row: pass qid.")
-        values = value_of_one_list(measure, aligned(**columns, **relevant), pos_label, average)
-        return (values, check_qid(qid, 1)) if return_qid else values
+        rows = aligned(**columns, **relevant)
+        values = value_of_one_list(measure, rows, pos_label, how["average"])
+        return (values, check_qid(qid, 1)) if how["return_qid"] else values
     by_row = {name: value for name, value in relevant.items() if name not in shared}
     partitions = aligned(**columns, **by_row)
-    return value_of_queries(
-        measure, partitions, pos_label, shared, qid, average=average, return_qid=return_qid
-    )
+    return value_of_queries(measure, partitions, pos_label, shared, qid, **how)
 
 
 def _n_dimensions(values: Any) -> int:
@@ -432,14 +422,7 @@ def _check_chunks(results: Iterable[_ChunkResult | None]) -> list[_ChunkResult]:
 
 
 def value_of_queries(
-    measure: Any,
-    partitions: Partitions,
-    pos_label: Any,
-    shared: dict[str, Any],
-    qid: Any,
-    *,
-    average: Any = "mean",
-    return_qid: bool = False,
+    measure: Any, partitions: Partitions, pos_label: Any, shared: Any, qid: Any, **how: Any
 ) -> Any:
     remedy = (
         "rechunk the arrays where queries begin, or make a dask dataframe df of them and take the"
@@ -456,11 +439,9 @@ def value_of_queries(
     if measure.function and "qid" in partitions.columns and not shared:
         n_single = sum(chunk.n_single for chunk in chunks)
         refuse_single_rows(measure._title, n_single, sum(chunk.n_lists for chunk in chunks))
-    n_before = 0
-    runs = []
-    for chunk in chunks:
-        runs.append(chunk.data.shift_ids(n_before) if chunk.n_matrix_rows else chunk.data)
-        n_before += chunk.n_matrix_rows
+    upto = accumulate(chunk.n_matrix_rows for chunk in chunks)
+    before = [n - chunk.n_matrix_rows for n, chunk in zip(upto, chunks, strict=True)]
+    runs = [c.data.shift_ids(n) if n else c.data for c, n in zip(chunks, before, strict=True)]
     values, order = KeptValues.join(runs)
     again = np.flatnonzero(values.ids[1:] == values.ids[:-1])
     if len(again):
@@ -471,7 +452,7 @@ def value_of_queries(
             f"Query {values.ids[place : place + 1].tolist()[0]!r} has rows in chunks {first} and"
             f" {second}, but its value needs all its rows in one chunk: {remedy}."
         )
-    return values.combine(measure, average, return_qid)
+    return values.combine(measure, **how)
 
 
 def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> float:
@@ -587,13 +568,13 @@ class ListOfChunks:
         delayed = import_dask().delayed
         where = delayed((edges, opened), traverse=False)
         how = delayed((function, measure is None or measure.is_mean_over_ties), traverse=False)
-        split, take = delayed(_cut, pure=False), delayed(_piece, pure=False)
-        first, evaluate = delayed(itemgetter(0), pure=False), delayed(_of_range, pure=False)
+        split, take = delayed(_cut, pure=False), delayed(getitem, pure=False)
+        evaluate = delayed(_of_range, pure=False)
         cuts = [split(chunk, where) for chunk in self.chunks]
-        tied = tree_reduce([first(one) for one in cuts], merge_tied)
+        tied = tree_reduce([take(one, 0) for one in cuts], merge_tied)
         values = [
             evaluate(how, tied, number, *(take(one, place) for one in cuts))
-            for place, number in enumerate(np.flatnonzero(opened).tolist())
+            for place, number in enumerate(np.flatnonzero(opened).tolist(), start=1)
         ]
         tied, *values = self.partitions.compute(tied, *values)
         return tied, [value for value in values if value is not None]
@@ -610,12 +591,9 @@ def _sample(chunk: _ChunkResult | None) -> _ChunkResult | None:
     return chunk._replace(data=sample_of(chunk.data))
 
 
-def _cut(chunk: _ChunkResult, where: tuple[AnyArray, BoolArray]) -> Any:
-    return cut(chunk.data, *where)
-
-
-def _piece(cut: Any, place: int) -> ScoreTable | None:
-    return cut[1][place]
+def _cut(chunk: _ChunkResult, where: tuple[AnyArray, BoolArray]) -> list[ScoreTable | None]:
+    tied, pieces = cut(chunk.data, *where)
+    return [tied, *pieces]
 
 
 def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any, list[Message]]:

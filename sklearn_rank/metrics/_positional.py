@@ -12,7 +12,7 @@ import numpy as np
 
 from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .._validation import check_share, is_number, ravelled
 from ._conventions import (
     Convention,
@@ -66,18 +66,22 @@ def _check_discount(name: str, discount: Any) -> None:
         )
 
 
-class PositionalMeasure(Measure):
-    kind = "graded"
+class _UpToK(Measure):
     per_query = True
+    _number = NamedNumber("k", position, "10", optional=True)
+
+    k: int | None = last_position()
+
+
+class PositionalMeasure(_UpToK):
+    kind = "graded"
     _own_laws = MappingProxyType({"draws": None})
     has_name = False
     stem = "positional"
-    _number = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
 
     gain: Gain = checked(check_gain)
     discount: Discount = checked(_check_discount)  # Discount of positions and lengths of lists
-    k: int | None = last_position()
 
     @property
     def positional(self) -> PositionalForm:
@@ -164,12 +168,10 @@ def positional_score(
     """
 
 
-class DCGMeasure(ConventionalMeasure):
+class DCGMeasure(ConventionalMeasure, _UpToK):
     kind = "graded"
-    per_query = True
     range = (0.0, inf)
     stem = "dcg"
-    _number = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
     conventions = rules_of(
         paper={"gain": "exponential"},
@@ -177,7 +179,6 @@ class DCGMeasure(ConventionalMeasure):
         catboost={"gain": "linear", "chosen": ("gain",), "undefined": "skip"},
     )
 
-    k: int | None = last_position()
     gain: Gain | None = checked(check_gain, None)  # Gain of a relevance; None is "exponential"
     log_base: float = within(1.0, inf, "neither", default=2.0)
 
@@ -330,32 +331,31 @@ class NDCGMeasure(DCGMeasure):
         return LabelTotal(weights, lambda total, n_pos: total / (n_pos * ideal(n_pos)))
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        discount = self._discount
         top = self._leading(self.rules.ordered(lists, lists.grade))
         best: Lists = lists.ideal or lists
         if lists.ideal is None:
             # Gains ascend with the relevance: the best order begins with the most relevant.
             best = self._leading(replace(lists, score=lists.grade))
-        gains, exponent = scaled_gains(top, self._gains(top))
-        best_gains, best_exponent = gains, exponent
-        if top.labels is not best.labels:
-            best_gains, best_exponent = scaled_gains(best, self._gains(best))
-        ideal = ideal_sums(best, best_gains, discount, self.k)
-        sums = discounted_sums(top, gains, discount, self.k)
+        gains, exponent, ideal = self._of_best(top, best)
+        sums = discounted_sums(top, gains, self._discount, self.k)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            return np.minimum(np.ldexp(sums, exponent - best_exponent) / ideal, 1.0)
+            return np.minimum(np.ldexp(sums, exponent) / ideal, 1.0)
+
+    def _of_best(self, lists: Lists, best: Lists) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Gains, the power of 2 that each list lacks, and the sums of the best order."""
+        gains, exponent = best_gains, best_exponent = scaled_gains(lists, self._gains(lists))
+        if lists.labels is not best.labels:
+            best_gains, best_exponent = scaled_gains(best, self._gains(best))
+        ideal = ideal_sums(best, best_gains, self._discount, self.k)
+        return gains, exponent - best_exponent, ideal
 
     def _utilities(self, lists: Lists) -> FloatArray:
         self._check_fit_weights(lists)
-        gains, exponent = scaled_gains(lists, self._gains(lists))
-        best, best_gains = lists, gains
-        if isinstance(lists, ScoredLists) and lists.ideal is not None:
-            best = lists.ideal
-            best_gains, best_exponent = scaled_gains(best, self._gains(best))
-            with np.errstate(over="ignore", under="ignore"):
-                gains = np.ldexp(gains, lists.to_items(exponent - best_exponent))
-        ideal = lists.to_items(ideal_sums(best, best_gains, self._discount, self.k))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        gains, exponent, ideal = self._of_best(lists, getattr(lists, "ideal", None) or lists)
+        ideal = lists.to_items(ideal)
+        with np.errstate(all="ignore"):
+            if exponent.any():
+                gains = np.ldexp(gains, lists.to_items(exponent))
             return np.where(ideal > 0, gains / ideal, np.nan)
 
 
@@ -485,14 +485,12 @@ def _mean_precision_of_retrieved(blocks: ClassBlocks, k: int) -> FloatArray:
 LOOKED_AT = (1000, None)
 
 
-class AveragePrecisionMeasure(ConventionalMeasure):
-    per_query = True
+class AveragePrecisionMeasure(ConventionalMeasure, _UpToK):
     range = (0.0, 1.0)
     two_dimensions_are_classes = True
     lacking = "no positive"
     undefined_counts = 0.0
     stem = "ap"
-    _number = NamedNumber("k", position, "10", optional=True)
     conventions = rules_of(
         paper={"normalize": "positives", "has_k": False, "knows_judgments": True},
         sklearn={"ties": "end", "undefined": 0.0, "has_k": False, "weighs_items": True},
@@ -506,7 +504,6 @@ class AveragePrecisionMeasure(ConventionalMeasure):
 
     takes_relevant = ("n_relevant", "ideal")
 
-    k: int | None = last_position()
     normalize: Literal["positives", "reachable", "found"] | None = one_of(
         "positives", "reachable", "found", None, default=None
     )
@@ -567,9 +564,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         return not self.has_influence
 
     def label_total(self, lists: ScoredLists) -> LabelTotal | None:
-        if self.k is not None or self.convention is not None:
-            return super().label_total(lists)
-        return average_precision_total(lists.score)
+        return average_precision_total(lists.score) if self.has_influence else None
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return average_precision_influence(lists.positive, lists.score, lists.weight)
@@ -652,18 +647,14 @@ def average_precision_score(
     """
 
 
-class ReciprocalRankMeasure(ConventionalMeasure):
-    per_query = True
+class ReciprocalRankMeasure(ConventionalMeasure, _UpToK):
     range = (0.0, 1.0)
     weights = "none"
     lacking = "no positive"
     stem = "rr"
-    _number = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = rules_of(catboost={}, trec_eval={"has_k": False}, ranx={})
-
-    k: int | None = last_position()
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = self.rules.ordered(lists, lists.positive).top_blocks()
@@ -740,15 +731,13 @@ def _check_max_grade(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value!r} must be a finite number or None.")
 
 
-class _OnAScale(Measure):
+class _OnAScale(_UpToK):
     """A measure of grades whose scale depends on the highest grade."""
 
     kind = "graded"
-    per_query = True
     range = (0.0, 1.0)
     weights = "none"
 
-    k: int | None = last_position()
     # Highest grade of the scale; None is the highest that occurs
     max_grade: float | None = checked(_check_max_grade, None)
 
@@ -777,7 +766,6 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
     takes_relevant = ("ideal",)
     conventions = rules_of(gdeval={})
     stem = "err"
-    _number = NamedNumber("k", position, "10", optional=True)
 
     @property
     def positional(self) -> PositionalForm:

@@ -177,19 +177,18 @@ def amounts_of(y_true: Any, value: Any, *, pos_label: Any = None) -> FloatArray:
     ``value`` has the amount of each row if it is positive, and 0 if it is not; or two columns, the
     amounts if it is positive and if it is not; or is a pair of numbers or of arrays.
     """
+    columns = value
     if not isinstance(value, tuple):
         refuse_misread(y_true=y_true, value=value)
-    positive = check_lists(y_true, LabelType("binary", pos_label)).positive
-    n = len(positive)
-    columns = value
-    if not isinstance(value, tuple) and not shape_of(value):
-        raise ValueError(
-            f"value={shown(value)} must be an amount for each row, or a pair (gain, cost), such as"
-            " value=(100, -5)."
-        )
-    if not isinstance(value, tuple):
+        if not shape_of(value):
+            raise ValueError(
+                f"value={shown(value)} must be an amount for each row, or a pair (gain, cost),"
+                " such as value=(100, -5)."
+            )
         columns = check_column("value", value, (1, 2))
         columns = tuple(columns.T) if columns.ndim == 2 else (columns, 0.0)
+    positive = check_lists(y_true, LabelType("binary", pos_label)).positive
+    n = len(positive)
     if len(columns) != 2:
         raise ValueError(
             f"value has {len(columns)} columns, but must have the amount of a row if it is"

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._lists import ScoredLists
-from .._order import CHUNK, class_masses, tied_blocks
+from .._order import CHUNK, changes, class_masses, tied_blocks
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import in_coarsest_type, take
 
@@ -56,8 +56,6 @@ class SingleWeights(NamedTuple):
         return cls(n_rows, float(weight.min()), whole)
 
     def __or__(self, other: SingleWeights) -> SingleWeights:
-        if not self.n_rows or not other.n_rows:
-            return self if self.n_rows else other
         return SingleWeights(
             self.n_rows + other.n_rows,
             min(self.lightest, other.lightest),
@@ -142,9 +140,7 @@ class ScoreTable(ScoredLists):
         order = np.lexsort((label, score))
         score, label = score[order], label[order]
         weight = np.ones(len(score)) if weight is None else weight[order].astype(np.float64)
-        new = np.ones(len(score), dtype=bool)
-        new[1:] = (score[1:] != score[:-1]) | (label[1:] != label[:-1])
-        starts = np.flatnonzero(new)
+        starts = np.flatnonzero(changes(score) | changes(label))
         all_one = self.weight is None and len(starts) == len(self)
         counts = None if all_one else np.add.reduceat(weight, starts)
         return ScoreTable.of(score[starts], label[starts], counts, self.single)
@@ -367,11 +363,10 @@ def refined(tied: ScoreTable, number: int, rows: ScoreTable, *, joined: bool) ->
         level = blocks.to_rows(np.arange(n_levels)[::-1])
         weight = take(rows.weight, blocks.order)
         fine = ScoreTable.of(level, rows.labels[blocks.order], weight, rows.single)
-    below = np.flatnonzero(tied.score < number)[::-1]
-    above = np.flatnonzero(tied.score > number)[::-1]
-    counts = tied.counts
-    score = [tied.score[above] + n_levels - 1, fine.score + number, tied.score[below]]
-    label = [tied.labels[above], fine.labels, tied.labels[below]]
-    weight = [counts[above], fine.counts, counts[below]]
-    columns = np.concatenate(score), np.concatenate(label), np.concatenate(weight)
-    return ScoreTable.of(*columns, tied.single)
+    above = tied.rows_at(np.flatnonzero(tied.score > number)[::-1])
+    parts = [
+        replace(above, score=above.score + n_levels - 1),
+        replace(fine, score=fine.score + number),
+        tied.rows_at(np.flatnonzero(tied.score < number)[::-1]),
+    ]
+    return ScoreTable.of(*join_columns(parts), tied.single)

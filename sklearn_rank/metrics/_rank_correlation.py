@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple, TypeAlias, Unpack
 
@@ -11,22 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._lists import Lists, ScoredLists, group_rows
-from .._order import (
-    TiedBlocks,
-    descending,
-    tied_blocks,
-)
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_qid, check_scores, refuse_misread
+from .._order import TiedBlocks, changes, descending, tied_blocks
+from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import check_qid, check_scores, refuse_misread, take
 from ._conventions import PositionalForm, linear_discounts
 from ._evidence import Evidence
 from ._influence import ClassInfluence
-from ._measure import (
-    Measure,
-    Value,
-    WeightedOptions,
-    function_of,
-)
+from ._measure import Measure, Value, WeightedOptions, function_of
 
 # Influence of each item, of mean 0, and of an item at either extreme.
 CorrelationInfluence: TypeAlias = tuple[FloatArray, tuple[float, float]]
@@ -68,25 +59,27 @@ class TauBMeasure(_Agreement):
     def values(self, lists: ScoredLists) -> FloatArray:
         # A pair weighs a product, which must neither overflow nor vanish.
         weight = None if lists.weight is None else lists.weight / lists.to_items(lists.sizes)
-        orders = _TwoOrders.of(lists, weight)
-        grades, scores = orders.grades, orders.scores
+        blocks, level, grades, scores, squares = _two_orders(lists, weight)
+        list_of = None if lists.n_lists == 1 else lists.list_of
+        right = sums_over_pairs(level, lists.offsets, list_of, take(weight, blocks.order))
+        # Weight of the pairs in the same order less that in the opposite order.
+        agreement = 2.0 * right + (grades.squares - squares) / 2.0 - scores.untied
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = orders.agreement() / np.sqrt(grades.untied) / np.sqrt(scores.untied)
+            values = agreement / np.sqrt(grades.untied) / np.sqrt(scores.untied)
         # Scores that are all tied give no order, which counts as much as a random order.
         values = np.where(scores.n_blocks > 1, np.clip(values, -1.0, 1.0), 0.0)
         return np.where(grades.n_blocks > 1, values, np.nan)
 
     def _influence_of_items(self, data: ScoredLists) -> CorrelationInfluence:
-        orders, n = _TwoOrders.of(data, None), len(data.score)
-        blocks, level = orders.by_score, orders.level
+        n, (blocks, level, *_) = len(data.score), _two_orders(data, None)
         size, above = (
             blocks.to_rows(x).astype(np.float64) for x in (blocks.lengths(), blocks.starts)
         )
         # Items of the same relevance, in the order of the scores: in the list, above the block and
         # within it.
         by_level = np.argsort(level, kind="stable")
-        new = _changes(level[by_level])
-        starts = np.flatnonzero(new | _changes(above[by_level]))
+        new = changes(level[by_level])
+        starts = np.flatnonzero(new | changes(above[by_level]))
         cell = np.diff(starts, append=n)
         equal, equal_tied = np.empty((2, n))
         equal[by_level] = np.repeat(starts - np.flatnonzero(new)[level[by_level[starts]]], cell)
@@ -95,7 +88,7 @@ class TauBMeasure(_Agreement):
         # Of higher relevance: in the list, above the block, and within it, where they come last.
         ahead = (np.cumsum(same_grade) - same_grade)[level]
         higher = sums_over_pairs(level, np.array([0, n]), np.arange(n))
-        ends = np.append(np.flatnonzero(_changes(level) | _changes(above))[1:], n)
+        ends = np.append(np.flatnonzero(changes(level) | changes(above))[1:], n)
         higher_tied = above + size - np.repeat(ends, np.diff(ends, prepend=0))
         same_grade = same_grade[level].astype(np.float64)
         # Items on the same side of each in both orders, less those on opposite sides.
@@ -171,55 +164,39 @@ class _Ties(NamedTuple):
         n_blocks = np.diff(blocks.first, append=len(blocks.starts))
         if weight is None and blocks.untied:
             return cls(n_blocks, sizes, sizes * (sizes - 1.0) / 2.0)
-        mass = _mass(blocks, weight).astype(np.float64)
+        mass = blocks.masses(weight).astype(np.float64)
         squares = blocks.list_totals(mass * mass)
         if weight is None:
             return cls(n_blocks, squares, (sizes * sizes - squares) / 2.0)
-        return cls(n_blocks, squares, blocks.list_totals(mass * _above(blocks, mass)))
+        above = np.maximum(blocks.running(mass) - mass, 0.0)
+        return cls(n_blocks, squares, blocks.list_totals(mass * above))
 
 
-@dataclass(frozen=True, eq=False)
-class _TwoOrders:
-    """Items in the order of their scores, those that are tied from the least relevant."""
+def _two_orders(
+    lists: ScoredLists, weight: FloatArray | None
+) -> tuple[TiedBlocks, NDArray[np.uint32], _Ties, _Ties, FloatArray]:
+    """Items in the order of their scores, those that are tied from the least relevant.
 
-    by_score: TiedBlocks
-    level: NDArray[np.uint32]  # (n,): Number of distinct relevances of the list above the item's
-    weight: FloatArray | None  # (n,): Of the items as lists have them
-    offsets: IntArray
-    sizes: FloatArray  # (n_lists,): Weight of the items
-    grades: _Ties
-    scores: _Ties
-    squares: FloatArray  # (n_lists,): Sum of the squares of cells, items that are tied in both
-
-    @classmethod
-    def of(cls, lists: ScoredLists, weight: FloatArray | None) -> _TwoOrders:
-        sizes = lists.sizes if weight is None else lists.totals(weight)
-        blocks = tied_blocks(lists.grade, lists.offsets)
-        grades = _Ties.of(blocks, weight, sizes)
-        of_block = np.arange(len(blocks.starts)) - blocks.first[blocks.list_of()]
-        level = blocks.to_items(of_block.astype(np.uint32))
-        del blocks
-        blocks = cells = tied_blocks(lists.score, lists.offsets)
-        scores, level = _Ties.of(blocks, weight, sizes), level[blocks.order]
-        if not blocks.untied:
-            codes = blocks.to_rows(np.arange(len(blocks.starts), 0, -1)) * (int(level.max()) + 1)
-            order, codes = descending(codes + level)
-            blocks, level = replace(blocks, order=blocks.order[order]), level[order]
-            starts = np.flatnonzero(_changes(codes))
-            cells = replace(
-                blocks, starts=starts, first=np.searchsorted(starts, blocks.starts[blocks.first])
-            )
-        squares = _Ties.of(cells, weight, sizes).squares
-        return cls(blocks, level, weight, lists.offsets, sizes, grades, scores, squares)
-
-    def agreement(self) -> FloatArray:
-        """Weight of the pairs of each list in the same order less that in the opposite order."""
-        weight = None if self.weight is None else self.weight[self.by_score.order]
-        n_lists = len(self.sizes)
-        list_of = None if n_lists == 1 else np.repeat(np.arange(n_lists), np.diff(self.offsets))
-        right = sums_over_pairs(self.level, self.offsets, list_of, weight)
-        tied_by_grade = (self.grades.squares - self.squares) / 2.0
-        return 2.0 * right + tied_by_grade - self.scores.untied
+    Blocks of their scores; number of distinct relevances of the list above that of each item; ties
+    by relevance and by score; sums of the squares of cells, items that are tied in both.
+    """
+    sizes = lists.sizes if weight is None else lists.totals(weight)
+    blocks = tied_blocks(lists.grade, lists.offsets)
+    grades = _Ties.of(blocks, weight, sizes)
+    of_block = np.arange(len(blocks.starts)) - blocks.first[blocks.list_of()]
+    level = blocks.to_items(of_block.astype(np.uint32))
+    del blocks
+    blocks = cells = tied_blocks(lists.score, lists.offsets)
+    scores, level = _Ties.of(blocks, weight, sizes), level[blocks.order]
+    if not blocks.untied:
+        codes = blocks.to_rows(np.arange(len(blocks.starts), 0, -1)) * (int(level.max()) + 1)
+        order, codes = descending(codes + level)
+        blocks, level = replace(blocks, order=blocks.order[order]), level[order]
+        starts = np.flatnonzero(changes(codes))
+        cells = replace(
+            blocks, starts=starts, first=np.searchsorted(starts, blocks.starts[blocks.first])
+        )
+    return blocks, level, grades, scores, _Ties.of(cells, weight, sizes).squares
 
 
 def sums_over_pairs(
@@ -256,23 +233,6 @@ def sums_over_pairs(
         sizes = np.concatenate([sizes - n_high, n_high])
         sizes = sizes[sizes > 0]
     return sums
-
-
-def _changes(values: AnyArray) -> BoolArray:
-    """Where a value differs from that before it."""
-    new = np.ones(len(values), dtype=bool)
-    np.not_equal(values[1:], values[:-1], out=new[1:])
-    return new
-
-
-def _mass(blocks: TiedBlocks, weight: FloatArray | None) -> AnyArray:
-    """Weight of each block; counts as integers, whose sums are faster."""
-    return blocks.lengths() if weight is None else blocks.totals(weight)
-
-
-def _above(blocks: TiedBlocks, mass: AnyArray) -> AnyArray:
-    """Weight of the list above each block."""
-    return np.maximum(blocks.running(mass) - mass, 0)
 
 
 class SpearmanMeasure(_Agreement):
@@ -391,7 +351,7 @@ def middle_positions(values: FloatArray, weight: FloatArray | None, offsets: Any
 
 def _middles(blocks: TiedBlocks, weight: FloatArray | None) -> FloatArray:
     """Middle of the positions of each block, from the top of its list."""
-    mass: Any = _mass(blocks, weight)
+    mass = blocks.masses(weight)
     middles = blocks.running(mass).astype(np.float64, copy=False)
     middles -= (mass - 1.0) / 2.0
     return middles
@@ -445,9 +405,9 @@ def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
     """
     refuse_misread(y_score=y_score, qid=qid)
     score = check_scores(y_score)
-    if qid is None:
-        return middle_positions(score, None, np.array([0, len(score)]))
-    _, offsets, rows = group_rows(check_qid(qid, len(score)))
+    offsets = rows = None
+    if qid is not None:
+        _, offsets, rows = group_rows(check_qid(qid, len(score)))
     if rows is None:
         return middle_positions(score, None, offsets)
     positions = np.empty(len(score))

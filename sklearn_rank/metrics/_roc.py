@@ -312,8 +312,6 @@ def _exceeding(a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray) -> Fl
     all_negatives = (c == b) & (r > 0)
     value[all_negatives] = (b * (a - r) * (a - r + 1.0) / (2.0 * (a + 1.0)))[all_negatives]
     some = np.flatnonzero((r > 0) & (r < a) & (c > 0) & (c < b))
-    if len(some) == 0:
-        return value
     a, b, r, c = a[some], b[some], r[some], c[some]
     mode = np.clip(np.ceil(((r - 1.0) * b - (a - r)) / (a - 1.0)), 0.0, b)
     variance = r * b * (a + b + 1.0) * (a - r + 1.0) / ((a + 1.0) ** 2 * (a + 2.0))
@@ -466,8 +464,6 @@ class FPRAtTPRMeasure(_PointOfCurve):
         needed = np.where(lists.whole, np.ceil(needed), needed - MASS_SLACK * blocks.n_class)
         defined = np.flatnonzero((blocks.n_class > 0) & (blocks.n_other > 0))
         values = np.full(lists.n_lists, np.nan)
-        if len(defined) == 0:
-            return values
         # The topmost block down to whose end the rate is reached.
         reached = blocks.class_above + blocks.of_class >= blocks.by_block(needed)
         below = blocks.sums(np.where(reached, 0.0, 1.0))[defined].astype(np.intp)

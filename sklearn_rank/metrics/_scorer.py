@@ -19,12 +19,7 @@ from sklearn.utils.validation import check_consistent_length
 from .._label_orders import read_label_orders, rows_numbered
 from .._lists import LabelType, Overlap, ScoredLists, TrainingQueries, check_lists, check_overlap
 from .._partitions import aligned, any_collection
-from .._sklearn_compat import (
-    BaseScorer,
-    any_response,
-    cached_call,
-    rows_at,
-)
+from .._sklearn_compat import BaseScorer, any_response, cached_call, rows_at
 from .._typing import AnyArray, FloatArray
 from .._validation import (
     are_usual_labels,
@@ -152,10 +147,7 @@ def label_reader(estimator: Any, y: Any) -> LabelReader | None:
     for part in estimators_within(estimator):
         if hasattr(part, "label_grades"):
             return part.label_grades
-    try:
-        shape = shape_of(y)
-    except ValueError:  # of different lengths: refused where they are read
-        return None
+    shape = shape_of(y, ragged=())  # refused where they are read
     return _grades_of_columns if len(shape) == 2 and shape[1] > 1 else None
 
 
@@ -275,9 +267,8 @@ def metadata_for(estimator: Any, method: str, **metadata: Any) -> dict[str, Any]
 
 def call_with_metadata(estimator: Any, method: str, *args: Any, **metadata: Any) -> Any:
     metadata = metadata_for(estimator, method, **metadata)
-    if not hasattr(estimator, "steps"):
-        return getattr(estimator, method)(*args, **metadata)
-    with config_context(enable_metadata_routing=bool(metadata)):
+    routing = {"enable_metadata_routing": bool(metadata)} if hasattr(estimator, "steps") else {}
+    with config_context(**routing):
         return getattr(estimator, method)(*args, **metadata)
 
 
@@ -409,13 +400,12 @@ class _MeasureOfOrder:
         self.measure = measure
         self.__name__ = measure.name
         # From it scikit-learn takes what metadata there may be.
-        self.__signature__ = Signature(
-            [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("y_true", "y_score")]
-            + [
-                Parameter(name, Parameter.KEYWORD_ONLY, default=None)
-                for name in metadata_of(measure)
-            ]
-        )
+        given = [
+            Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("y_true", "y_score")
+        ]
+        kind = Parameter.KEYWORD_ONLY
+        given += [Parameter(name, kind, default=None) for name in metadata_of(measure)]
+        self.__signature__ = Signature(given)
 
     def __call__(self, *args: Any, **kwargs: Any) -> float:
         raise TypeError(

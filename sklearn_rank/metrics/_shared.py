@@ -24,15 +24,9 @@ from ._influence import (
 )
 from ._linear_rank import LinearRankMeasure, mean_at_random, phi_of, rank_bias
 from ._of_collections import KeptValues, ListOfChunks
-from ._positional import (
-    has_exponential_gain,
-)
+from ._positional import has_exponential_gain
 from ._profit import amounts_of, refuse_value
-from ._roc import (
-    check_probabilities,
-    check_threshold,
-    threshold_of,
-)
+from ._roc import check_probabilities, check_threshold, threshold_of
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating, cumulated
 from ._scorer import (
     RankingScorer,
