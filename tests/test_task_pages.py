@@ -49,6 +49,7 @@ def test_pages_lead_further():
         text = page.read_text(encoding="utf-8")
         assert [line for line in text.splitlines() if len(line) > WIDTH] == []
         assert len(text.split()) <= WORDS, page
+        assert text.count("set_config(") == 2 * text.count("routing=False)"), page  # set back
         further = text.partition("# Where to go next\n")[2]
         links = re.findall(r"^# - :doc:`/(.+?)`: ", further, re.M)
         assert len(links) == 3, page

@@ -112,10 +112,9 @@ def test_limits_without_an_audit_are_those_of_the_extremes_over_all_labels(name,
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@pytest.mark.parametrize("name", ["ndcg@5", "auc"])
-def test_limits_without_an_audit_cover_the_mean_of_a_population(name):
+def test_limits_without_an_audit_cover_the_mean_of_a_population():
     """Queries are drawn from a population, and the labels not known are the worst for one end."""
-    rng, n_queries = np.random.default_rng(0), 40
+    name, rng, n_queries = "ndcg@5", np.random.default_rng(0), 40
     y, champion, challenger, qid = queries(rng, 2000, 10)
     y, _ = judged(rng, y, champion, qid, 4, 0.0)
     both, design = {"a": champion, "b": challenger}, LabelDesign(review_top=4, scores=champion)
@@ -140,7 +139,7 @@ def test_limits_without_an_audit_cover_the_mean_of_a_population(name):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@pytest.mark.parametrize("name", ["ndcg@10", "ap", "recall@10", "auc"])
+@pytest.mark.parametrize("name", ["ndcg@10", "ap", "auc"])
 def test_means_of_many_samples_of_labels_are_those_of_all_labels(name):
     # Queries that differ in their positives bias a prediction that is the same for all.
     rng = np.random.default_rng(0)

@@ -31,7 +31,7 @@ def one_part(rng, shifts, n_pos=15, n_neg=30):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "kl", "max-t"])
+@pytest.mark.parametrize("method", ["kl", "max-t"])  # the narrowest, and the one without proof
 def test_one_part_without_refit(method):
     # Target: the expected AUC of best_estimator_. All equal, which is the hardest choice.
     violations = []
@@ -71,7 +71,7 @@ def test_limits_that_forget_the_candidates_fail():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["hoeffding", "mcdiarmid", "kl"])
+@pytest.mark.parametrize("method", ["mcdiarmid", "kl"])
 def test_the_mean_over_fold_models(method):
     # Target: the mean of the expected AUCs of the fold models, which are turned round or not.
     violations = []
@@ -110,8 +110,9 @@ def test_a_bound_for_all_rows_of_folds_is_false():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["hoeffding", "kl", "bernstein"])
-@pytest.mark.parametrize("n_parts", [1, 3])
+@pytest.mark.parametrize(
+    ("method", "n_parts"), [("hoeffding", 1), ("kl", 1), ("bernstein", 1), ("kl", 3)]
+)
 def test_means_over_queries(method, n_parts):
     # Eight systems, values 0 or 1 with probability .2: the hardest for a given mean.
     rng = np.random.default_rng(0)

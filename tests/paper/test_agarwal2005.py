@@ -110,7 +110,7 @@ def test_theorem_8_labels_drawn_too(size, share):
 @pytest.mark.parametrize("method", ["mcdiarmid", "kl"])
 def test_theorem_8_by_simulation(method):
     rng = np.random.default_rng(1)
-    n_samples, delta, missed = 3000, 0.2, 0
+    n_samples, delta, missed = 600, 0.2, 0  # none is missed in 400 of either method
     for _ in range(n_samples):
         y = rng.random(40) < 0.2
         if y.all() or not y.any():
