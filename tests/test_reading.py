@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 from lightgbm import LGBMRanker
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank import (
     AccuracyAtTopRanker,
@@ -73,7 +74,7 @@ DOORS = {
         for name, ranker in {
             "AccuracyAtTopRanker": AccuracyAtTopRanker(),
             "TopPushRanker": TopPushRanker(),
-            "RankEnsembleClassifier": RankEnsembleClassifier(),
+            "RankEnsembleClassifier": RankEnsembleClassifier([("linear", LogisticRegression())]),
         }.items()
     },
     **{
@@ -82,7 +83,7 @@ DOORS = {
             "OrderPreservingRanker": OrderPreservingRanker(),
             "pairs": OrderPreservingRanker("comparison_hinge"),
             "GroupRankerAdapter": GroupRankerAdapter(LGBMRanker(verbose=-1)),
-            "RankEnsemble": RankEnsemble(),
+            "RankEnsemble": RankEnsemble([("linear", OrderPreservingRanker())]),
         }.items()
     },
 }

@@ -531,7 +531,7 @@ def test_labels_of_whole_groups_or_of_few_rows_are_not_refused():
     rng, user = np.random.default_rng(0), np.repeat(np.arange(20), 100)
     y = rng.random(2000) < 0.3
     score = np.repeat(rng.normal(size=20), 100) + y + rng.normal(size=2000) / 4
-    for seed in range(40):
+    for seed in range(20):
         drawn = np.random.default_rng(seed).random(20) < 0.3
         if drawn.any():
             labels = np.where(drawn[user], y, np.nan)
