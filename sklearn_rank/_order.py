@@ -337,11 +337,12 @@ def counted_blocks(
 ) -> TiedBlocks:
     """Sort the items of one list and count the positives of each block of equal scores."""
     blocks = tied_blocks(y_score)
-    if weight is None:
-        size, n_pos = blocks.lengths().astype(np.float64), positive.astype(np.float64)
-    else:
-        size, n_pos = blocks.totals(weight), np.where(positive, weight, 0.0)
-    return replace(blocks, size=size, n_pos=blocks.totals(n_pos))
+    counts = positive if weight is None else np.where(positive, weight, 0.0)
+    n_pos = counts[blocks.order].astype(np.float64, copy=False)
+    if not blocks.untied:
+        n_pos = blocks.sums(n_pos)
+    size = blocks.masses(weight).astype(np.float64, copy=False)
+    return replace(blocks, size=size, n_pos=n_pos)
 
 
 def check_n_places(n_places: float) -> None:
