@@ -212,13 +212,20 @@ class ScorePath:
         slope = slopes[self._rows]
         direction = slope * self._odds
         # Moments of the score by row: of the rows that may be drawn, and of those that were.
-        square = self._counts * direction * slope * q * (1.0 - q)
+        weight = self._counts * direction * slope
+        square = weight * q * (1.0 - q)
         cube = square * slope * (1.0 - 2.0 * q) * (self._odds - 1.0)
         variance, third = float(square.sum()), float(cube.sum())
         drawn = square[sampled] * self._factor
         if drawn.sum() > variance:
             variance = float(drawn.sum())
             third = float(cube[sampled] @ self._factor)
+        # Where probabilities that differ tell nothing of the labels, squares of errors are larger
+        # by so much. Of the rows with labels that speak against it half an item does not.
+        apart = weight * (q - weight @ q / max(float(weight.sum()), TINY)) ** 2
+        most_apart = float(np.max(apart * (1.0 + self._odds) / self._counts, initial=TINY))
+        n_apart = float(apart[sampled] @ self._factor) / most_apart
+        variance += float(apart.sum()) / (0.5 + n_apart)
         # What the residuals show, where enough of them carry it.
         shifts = slope[sampled] * residual * np.sqrt(self._per_label)
         squares = shifts**2
