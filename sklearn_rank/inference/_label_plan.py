@@ -222,7 +222,7 @@ def plan_labels(
     >>> y_true[plan.chosen] = y[plan.chosen]
     >>> asked = {"design": plan.design, "conditional": True}
     >>> print(metric_interval("precision@50", y_true, challenger, **asked))
-    0.5770 [0.4915, 0.6618] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
+    0.5770 [0.4915, 0.6620] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
     """
     refuse_collections(scores=scores, y_true=y_true, compare_with=compare_with)
     refuse_misread(y_true=y_true, scores=scores, compare_with=compare_with, proxy=proxy)

@@ -8,9 +8,9 @@ import pytest
 
 from sklearn_rank.inference import LabelDesign, compare, metric_interval, plan_labels
 from sklearn_rank.inference._evidence import check_lists
-from sklearn_rank.inference._score_path import _predicted
+from sklearn_rank.inference._score_path import ScorePath, _predicted
 from sklearn_rank.metrics import get_measure, linear_rank_score
-from sklearn_rank.metrics._shared import PartialLabels
+from sklearn_rank.metrics._shared import LabelTotal, PartialLabels
 from tests.oracles import partial_labels as oracle
 
 
@@ -147,6 +147,37 @@ def test_a_good_proxy_narrows_and_a_useless_one_does_not_widen():
     none, good, useless = (np.mean(width) for width in widths.values())
     assert good < 0.55 * none
     assert useless < 1.02 * none
+
+
+@pytest.mark.parametrize("n_certain", [0, 2, 20])
+def test_the_variance_allows_for_predictions_of_which_no_label_tells(n_certain):
+    # A tenth of the rows is predicted to be positive, of which so many have labels.
+    q, known = np.repeat([0.9, 0.05], [40, 360]), np.zeros(400, bool)
+    known[:n_certain] = known[40:130] = True
+    p, weight = np.repeat([0.5, 0.25], [40, 360]), np.full(400, 1 / 400)
+    # Labels that fit the predictions, so that the path starts at its estimate.
+    total = LabelTotal(weight, lambda total, _: total)
+    path = ScorePath([(1.0, total)], q, PartialLabels(known, p), q)
+    expected = oracle.variance_of_estimate(weight, p, q, known)
+    assert path.estimate.deviation**2 == pytest.approx(expected, rel=1e-9)
+
+
+def test_limits_hold_where_a_proxy_misleads_below_the_review():
+    # A fourth of the samples holds no row of which the proxy is wrongly certain.
+    missed = 0
+    for seed in range(60, 120):
+        rng = np.random.default_rng(seed)
+        y = rng.random(2000) < 0.06
+        score = rng.normal(size=2000) + 1.5 * y
+        labels, design = reviewed(y.astype(float), score, 100, 20, rng)
+        low = 0.02 * np.exp(0.3 * rng.normal(size=2000) - y)
+        proxy = np.where(~y & (rng.random(2000) < 0.05), 0.9, low)
+        in_review = np.argsort(np.argsort(-score)) < 100
+        right = 1 / (1 + np.exp(1.5 - 3 * y - rng.normal(size=2000)))
+        told = replace(design, proxy=np.where(in_review, right, proxy))
+        found = metric_interval("recall@100", labels, score, design=told, conditional=True)
+        missed += not found.low <= get_measure("recall@100")(y, score) <= found.high
+    assert missed <= 5
 
 
 def test_rows_in_any_order_and_labels_of_any_kind():
@@ -298,7 +329,7 @@ def two_batches(measure, seed):
 
 def test_weights_of_batches_stand_for_all_rows():
     weights = []
-    for seed in range(60):
+    for seed in range(60, 120):
         batches = two_batches("auc", seed)
         weights.append(LabelDesign(batches=batches).sample_weight(batches[1][1]))
     y, champion, _ = population()

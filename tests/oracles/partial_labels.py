@@ -26,3 +26,24 @@ def deviation_of_weighted_sums(values, n_sampled):
         for sample in combinations(range(len(values)), n_sampled)
     ]
     return float(np.std(sums))
+
+
+def variance_of_estimate(weight, p, q, known):
+    """Variance of ``sum of weight (y - q) / p``, also if predictions q tell nothing.
+
+    By definition: over labels of the predicted and of the mean probability, the second in the
+    share of half an item among the labels that speak for the differences of q.
+    """
+    rows = range(len(q))
+    odds = [(1 - p[i]) / p[i] * weight[i] ** 2 for i in rows]
+    mean = sum(odds[i] * q[i] for i in rows) / sum(odds)
+
+    def squares(i, share):
+        return share * (1 - q[i]) ** 2 + (1 - share) * q[i] ** 2
+
+    right = sum(odds[i] * squares(i, q[i]) for i in rows)
+    wrong = sum(odds[i] * squares(i, mean) for i in rows)
+    apart = [odds[i] * (q[i] - mean) ** 2 / p[i] for i in rows]
+    n_apart = sum(apart[i] for i in rows if known[i]) / max(apart)
+    lacking = 0.5 / (0.5 + n_apart)
+    return (1 - lacking) * right + lacking * wrong
