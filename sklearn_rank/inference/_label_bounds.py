@@ -85,8 +85,7 @@ def without_rounding(limits: Limits) -> Limits:
 
 def bounds_interval(evidence: Evidence) -> Interval:
     low, high = label_bounds([evidence])
-    target = target_in_part(evidence)
-    return Interval((low + high) / 2.0, low, high, 1.0, "bounds", target)
+    return Interval((low + high) / 2.0, low, high, 1.0, "bounds", target_in_part(evidence))
 
 
 def most_positive(evidence: Evidence) -> int:

@@ -177,13 +177,9 @@ class LabelDesign:
                 f"LabelDesign got {what}: pass one of inclusion_probability=, strata=, review_top="
                 " (with scores=, those of the champion), pool= and batches=."
             )
-        for name, owner in (
-            ("sizes", "strata"),
-            ("audit", "review_top"),
-            ("scores", "review_top"),
-            ("most_below", "review_top"),
-            ("features", "inclusion_probability"),
-        ):
+        owned = ["sizes", "audit", "scores", "most_below", "features"]
+        owners = ["strata", "review_top", "review_top", "review_top", "inclusion_probability"]
+        for name, owner in zip(owned, owners, strict=True):
             if getattr(self, name) is not None and owner not in passed:
                 raise TypeError(f"{name} belongs to {owner}=, which is not passed: leave it out.")
         if self.review_top is not None and self.scores is None:
@@ -210,10 +206,9 @@ class LabelDesign:
                     "batches must be pairs of a LabelDesign and the labels after the batch, such"
                     " as batches=[(design, y_before), (plan.design, y_after)]."
                 )
-        if self.review_top is not None:
-            check_whole("review_top", self.review_top, 1)
-        if self.audit is not None:
-            check_whole("audit", self.audit, 0)
+        for name, least in (("review_top", 1), ("audit", 0)):
+            if (number := getattr(self, name)) is not None:
+                check_whole(name, number, least)
         if self.most_below is not None:
             check_number("most_below", self.most_below, low=0.0)
 
@@ -355,8 +350,9 @@ class LabelDesign:
             raise ValueError(f"review_top={k} must be from 1 to {n}, the number of rows.")
         cut = np.partition(score, n - k)[n - k]
         above, tied = score > cut, score == cut
-        lacking = above & ~known if not known[above].all() else tied & ~known
-        if not known[above].all() or known[tied].sum() < k - above.sum():
+        is_complete = known[above].all()
+        lacking = (tied if is_complete else above) & ~known
+        if not is_complete or known[tied].sum() < k - above.sum():
             raise ValueError(
                 f"review_top={k} says that the first {k} rows by scores were reviewed, but row"
                 f" {int(np.argmax(lacking))} is among them and has no label: pass the k that was"
@@ -543,24 +539,24 @@ def check_partial_labels(
             " qid, the query id of each row."
         )
     known = ~are_missing(labels)
-    n, most_below, at_cut, at_random, batches = len(labels), None, None, False, None
-    proxy: Any = None
+    n = len(labels)
     if not known.any():
         raise ValueError(f"{name} has no label at all: pass those that are known.")
     if isinstance(design, str) and design == "all":
-        probability = np.full(n, known.mean())
+        partial = PartialLabels(known, np.full(n, known.mean()))
     elif isinstance(design, LabelDesign):
         probability, batches = design._inclusion(known, qid)
-        most_below, at_cut = design.most_below, design._at_cut(known)
-        at_random, proxy = design._is_estimated, design.proxy
+        proxy, at_cut = design.proxy, design._at_cut(known)
+        assumed = design.most_below, at_cut, design._is_estimated
+        partial = PartialLabels(known, probability, proxy, *assumed, batches)
     else:
         raise TypeError(
             f"design={shown(design)} must be a LabelDesign, such as LabelDesign(review_top=k,"
             " scores=champion), or 'all' if the rows with labels are a simple random sample of all"
             " rows."
         )
-    unreachable = probability == 0
-    sampled = (probability > 0) & (probability < 1)
+    unreachable = partial.unreachable
+    sampled = partial.open & ~unreachable
     if unreachable.any() and sampled.any():
         row = int(np.argmax(unreachable))
         raise ValueError(
@@ -568,17 +564,15 @@ def check_partial_labels(
             f" {int(unreachable.sum())} rows, but draws a sample of others, as of row"
             f" {int(np.argmax(sampled))}: label a random sample of them too."
         )
-    if unreachable.any() and proxy is not None:
+    if unreachable.any() and partial.proxy is not None:
         raise ValueError(
             f"proxy predicts labels of {int(unreachable.sum())} rows of which no sample was"
             " labelled, so nothing tells how good it is: leave it out for the limits over all"
             " labels, or label a random sample of them."
         )
-    if proxy is not None:
-        proxy = check_proxy(proxy, n)
-    filled = labels[np.where(known, np.arange(n), np.argmax(known))]
-    in_part = PartialLabels(known, probability, proxy, most_below, at_cut, at_random, batches)
-    return filled, in_part
+    if partial.proxy is not None:
+        partial = replace(partial, proxy=check_proxy(partial.proxy, n))
+    return labels[np.where(known, np.arange(n), np.argmax(known))], partial
 
 
 def check_labels_in_part(evidences: list[Evidence]) -> None:

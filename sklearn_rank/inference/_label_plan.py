@@ -285,18 +285,11 @@ def plan_labels(
         n_labels = 1 + bisect_left(
             range(1, len(rows)), True, key=lambda n: error(probabilities(n)) <= most
         )
-    of_rows = probabilities(n_labels)
     probability = np.ones(len(known))
-    probability[rows] = of_rows
-
-    return LabelPlan(
-        measure=measure.name if compare_with is None else f"the difference of {measure.name}",
-        inclusion_probability=probability,
-        chosen=rows[_pivotal_sample(of_rows, rng)],
-        expected_standard_error=error(of_rows),
-        uniform_standard_error=error(n_labels / len(rows)),
-        level=level,
-    )
+    probability[rows] = of_rows = probabilities(n_labels)
+    name = measure.name if compare_with is None else f"the difference of {measure.name}"
+    chosen, uniform = rows[_pivotal_sample(of_rows, rng)], error(n_labels / len(rows))
+    return LabelPlan(name, probability, chosen, error(of_rows), uniform, level)
 
 
 def _probabilities(deviation: FloatArray, total: float) -> FloatArray:
@@ -325,16 +318,14 @@ def _pivotal_sample(probability: FloatArray, rng: np.random.Generator) -> IntArr
     for other, own, draw in zip(
         open_rows.tolist(), probability[open_rows].tolist(), draws.tolist(), strict=True
     ):
-        total = held + own
-        if total < 1.0:
+        held += own
+        if held < 1.0:
             # One row drops out, the other holds both probabilities.
-            row, held = (other if draw * total < own else row), total
-        elif draw * (2.0 - total) < 1.0 - own:
-            chosen.append(row)
-            row, held = other, total - 1.0
+            row = other if draw * held < own else row
         else:
-            chosen.append(other)
-            held = total - 1.0
+            last = draw * (2.0 - held) < 1.0 - own
+            chosen.append(row if last else other)
+            row, held = (other if last else row), held - 1.0
     if held > 0.5:
         chosen.append(row)
     return np.sort(np.array(chosen, dtype=np.intp))

@@ -357,23 +357,15 @@ def calibration_at_top(
         return limits_of_sum(*terms, head.correlation(tied, exclusive=False))[:, ::-1]
 
     observed, low, high = in_parts(limits, sizes, dependent)
-    return CalibrationAtTop(
-        k=sizes,
-        predicted=predicted,
-        observed=observed,
-        low=low,
-        high=high,
-        level=level,
-        n_pos=int(np.count_nonzero(data.positive)),
-        n_neg=int(np.count_nonzero(~data.positive)),
-    )
+    n_pos = int(np.count_nonzero(data.positive))
+    return CalibrationAtTop(sizes, predicted, observed, low, high, level, n_pos, n - n_pos)
 
 
-def _numbers(name: str, numbers: Any) -> list[Any]:
+def _numbers(name: str, numbers: Any, what: str = "numbers") -> list[Any]:
     values = np.atleast_1d(np.asarray(numbers))
     if values.ndim != 1 or not values.size:
         raise ValueError(
-            f"{name} has shape {np.shape(numbers)}, but must be one or more numbers: pass a list."
+            f"{name} has shape {np.shape(numbers)}, but must be one or more {what}: pass a list."
         )
     return list(values.tolist())
 
@@ -587,13 +579,8 @@ def net_benefit_curve(
     if thresholds is None:
         thresholds = np.arange(100) / 100
     else:
-        values = np.atleast_1d(np.asarray(thresholds))
-        if values.ndim != 1 or not values.size:
-            raise ValueError(
-                f"thresholds has shape {np.shape(thresholds)}, but must be one or more"
-                " probabilities: pass a list of them."
-            )
-        thresholds = np.unique([check_threshold(x, "thresholds") for x in values.tolist()])
+        values = _numbers("thresholds", thresholds, "probabilities")
+        thresholds = np.unique([check_threshold(x, "thresholds") for x in values])
     data = check_probabilities(y_true, y_prob, pos_label, groups=groups)
     refuse_one_class(data)
     dependent = check_groups(groups, len(data.score))
@@ -601,6 +588,7 @@ def net_benefit_curve(
     share = float(np.mean(positive))
     if prevalence is not None:
         share = check_share("prevalence", prevalence, what="the share of positives")
+    unit = share if standardized else 1.0
 
     def limits(thresholds: FloatArray) -> FloatArray:
         rate = thresholds / (1.0 - thresholds)
@@ -610,36 +598,22 @@ def net_benefit_curve(
             for at in (cuts, np.full(1, -inf))
         )
         # The net benefit is the sum of a term of hits and one of false alarms.
-        gain, loss, odds, of_all = 1.0, -rate, False, False
+        gain, loss, odds = 1.0, -rate, prevalence is None and standardized
         if prevalence is not None:
-            among_hits, among_wrong = n_pos, n_neg
-            if standardized:
-                loss *= (1.0 - share) / share
-            else:
-                gain, loss = share, loss * (1.0 - share)
-        elif standardized:
-            among_hits, among_wrong, odds = n_pos, n_pos + wrong, True
+            among = n_pos, n_neg
+            gain, loss = share / unit, loss * ((1.0 - share) / unit)
         else:
-            among_hits, among_wrong, of_all = n_pos + n_neg, n_pos + n_neg, True
-        right, false = (
-            Shares.of(hits, among_hits, dependent),
-            Shares.of(wrong, among_wrong, dependent),
-        )
+            among = (n_pos, n_pos + wrong) if standardized else (n_pos + n_neg,) * 2
+        right, false = map(Shares.of, (hits, wrong), among, (dependent,) * 2)
         terms = right.term(gain, level), false.term(loss, level, odds=odds)
-        return limits_of_sum(*terms, -right.correlation(false, exclusive=of_all))
+        exclusive = among[0] is among[1]
+        return limits_of_sum(*terms, -right.correlation(false, exclusive=exclusive))
 
     benefit, low, high = in_parts(limits, thresholds, dependent)
-    exchange = thresholds / (1.0 - thresholds)
-    all_treated = share - (1.0 - share) * exchange
-    return NetBenefitCurve(
-        threshold=thresholds,
-        net_benefit=benefit,
-        low=low,
-        high=high,
-        treat_all=all_treated / share if standardized else all_treated,
-        level=level,
-        prevalence=share,
-        standardized=bool(standardized),
-        n_pos=int(np.count_nonzero(data.positive)),
-        n_neg=int(np.count_nonzero(~data.positive)),
+    treat_all = (share - (1.0 - share) * (thresholds / (1.0 - thresholds))) / unit
+    found, numbers = (
+        (thresholds, benefit, low, high, treat_all),
+        np.bincount(positive, minlength=2),
     )
+    n_neg, n_pos = numbers.tolist()
+    return NetBenefitCurve(*found, level, share, bool(standardized), n_pos, n_neg)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import hypot, inf, sqrt
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,12 +112,8 @@ class ScorePath:
     def _at_labels(self, labels: FloatArray, shift: Any = 0.0) -> AtLabels:
         """Value and slopes of the contrast."""
         factors, functions = zip(*self._terms, strict=True)
-        of_rankers = [function.at(labels, shift) for function in functions]
-        sums = [
-            sum(c * x for c, x in zip(factors, parts, strict=True))
-            for parts in zip(*of_rankers, strict=True)
-        ]
-        return AtLabels(*sums)
+        parts = zip(*(function.at(labels, shift) for function in functions), strict=True)
+        return AtLabels(*(sum(map(mul, factors, of_rankers)) for of_rankers in parts))
 
     def _mean_of_batches(
         self, odds: FloatArray, factor: FloatArray, q: FloatArray, partial: PartialLabels
@@ -195,12 +192,9 @@ class ScorePath:
     def _moved(self, at: Hypothesis, length: float) -> Hypothesis:
         """Hypothesis after a step of a length in standard deviations of the score."""
         ahead = np.sign(length) * at.direction
-        can_move = np.where(ahead > 0.0, at.logits < self._most, at.logits > -self._most)
-        if not ahead[can_move].any():
-            return at
-        step = abs(length) / at.deviation
-        change = np.clip(step * ahead, -LARGEST_CHANGE, LARGEST_CHANGE)
-        return self._at(np.clip(at.logits + change, -self._most, self._most))
+        change = np.clip(abs(length) / at.deviation * ahead, -LARGEST_CHANGE, LARGEST_CHANGE)
+        logits = np.clip(at.logits + change, -self._most, self._most)
+        return at if np.array_equal(logits, at.logits) else self._at(logits)
 
     def _at(self, logits: FloatArray) -> Hypothesis:
         q = expit(logits)
@@ -237,7 +231,7 @@ class ScorePath:
         if (shown := float(squares.sum())) > variance:
             n_effective = shown**2 / float(squares @ squares)
             variance += min(n_effective / MANY_LABELS, 1.0) * (shown - variance)
-        deviation = max(float(np.sqrt(variance)), TINY)
+        deviation = max(sqrt(variance), TINY)
         return Hypothesis(logits, value, direction, score, deviation, third / deviation**3)
 
 
@@ -248,11 +242,8 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
     of positions, also coverage while there are few labels.
     """
     first = evidences[0]
-    shares = [
-        np.concatenate([_rank_shares(of_list) for of_list in lists])
-        for evidence in evidences
-        for lists in [np.split(evidence.data.score, evidence.data.offsets[1:-1])]
-    ]
+    scores = [np.split(x.data.score, x.data.offsets[1:-1]) for x in evidences]
+    shares = [np.concatenate([_rank_shares(x) for x in lists]) for lists in scores]
     return _predicted(first.data.labels, shares, first.partial)
 
 
@@ -289,11 +280,37 @@ def _predicted(labels: AnyArray, shares: list[FloatArray], partial: Any) -> Floa
 
 
 def score_path_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> ScorePath:
-    """Walk of a contrast of the values of rankers that scored the same rows."""
+    """Walk of a contrast of the values of rankers that scored the same rows.
+
+    Without the rows whose labels move no value, as those below the first k of a precision. Of many
+    rows, those that are alike are joined.
+    """
     first: Any = evidences[0]
-    terms = [(c, x.label_function) for c, x in zip(contrast, evidences, strict=True) if c]
-    labels, q = first.data.labels.astype(np.float64), probabilities_of_labels(evidences)
-    return _joined_path(terms, labels, first.partial, q, first.groups)
+    factors, functions = zip(
+        *((c, x.label_function) for c, x in zip(contrast, evidences, strict=True) if c),
+        strict=True,
+    )
+    labels, partial, groups = first.data.labels.astype(np.float64), first.partial, first.groups
+    q = probabilities_of_labels(evidences)
+    weights, rows = np.stack([x.weights for x in functions]), np.arange(len(labels))
+    if all(x.is_linear for x in functions):
+        rows = np.flatnonzero(weights.any(axis=0))
+    whole = np.where(partial.known, labels, q), rows, np.arange(len(rows))
+    weights, q, counts = weights[:, rows], q[rows], np.ones(len(rows))
+    may_join = partial.batches is None and all(x.pairs is None for x in functions)
+    if len(rows) > MANY_ROWS and may_join:
+        eps = np.finfo(np.float64).eps
+        logits = logit(np.clip(q, eps, 1.0 - eps))
+        levels = [x.n_levels / len(weights) ** 2 for x in functions]
+        first, cells = _cells(weights, levels, partial.only(rows), logits)
+        whole = (*whole[:2], cells)
+        counts = np.bincount(cells).astype(np.float64)
+        weights = np.stack([np.bincount(cells, column) / counts for column in weights])
+        rows, q = rows[first], expit(np.bincount(cells, logits) / counts)
+    joined = [x.joined(column, counts) for x, column in zip(functions, weights, strict=True)]
+    terms = list(zip(factors, joined, strict=True))
+    groups = None if groups is None else groups.only(rows)
+    return ScorePath(terms, labels[rows], partial.only(rows), q, groups, counts, whole)
 
 
 class MeanOfParts(NamedTuple):
@@ -330,39 +347,6 @@ def score_path_of_parts(
     q = _predicted(labels, shares, partial)
     terms = [term for term in terms if term[0]]
     return ScorePath(terms, labels.astype(np.float64), partial, q, groups)
-
-
-def _joined_path(
-    terms: Sequence[tuple[float, LabelTotal | FractionalList]],
-    labels: FloatArray,
-    partial: PartialLabels,
-    q: FloatArray,
-    groups: Groups | None,
-) -> ScorePath:
-    """Path without the rows whose labels move no value, as those below the first k of a precision.
-
-    Of many rows, those that are alike are joined.
-    """
-    factors, functions = zip(*terms, strict=True)
-    weights, rows = np.stack([x.weights for x in functions]), np.arange(len(labels))
-    if all(x.is_linear for x in functions):
-        rows = np.flatnonzero(weights.any(axis=0))
-    whole = np.where(partial.known, labels, q), rows, np.arange(len(rows))
-    weights, q, counts = weights[:, rows], q[rows], np.ones(len(rows))
-    may_join = partial.batches is None and all(x.pairs is None for x in functions)
-    if len(rows) > MANY_ROWS and may_join:
-        eps = np.finfo(np.float64).eps
-        logits = logit(np.clip(q, eps, 1.0 - eps))
-        levels = [x.n_levels / len(weights) ** 2 for x in functions]
-        first, cells = _cells(weights, levels, partial.only(rows), logits)
-        whole = (*whole[:2], cells)
-        counts = np.bincount(cells).astype(np.float64)
-        weights = np.stack([np.bincount(cells, column) / counts for column in weights])
-        rows, q = rows[first], expit(np.bincount(cells, logits) / counts)
-    joined = [x.joined(column, counts) for x, column in zip(functions, weights, strict=True)]
-    terms = list(zip(factors, joined, strict=True))
-    groups = None if groups is None else groups.only(rows)
-    return ScorePath(terms, labels[rows], partial.only(rows), q, groups, counts, whole)
 
 
 def _cells(
@@ -412,10 +396,8 @@ def score_limits(
                 "The known labels are of one class, which does not tell how much lists of the"
                 " population differ: pass more labels, or leave conditional out."
             )
-        influences = [
-            influence_of(x.measure, replace(x.data, labels=labels), conditional=False)
-            for x in evidences
-        ]
+        completed = [(x.measure, replace(x.data, labels=labels)) for x in evidences]
+        influences = [influence_of(*x, conditional=False) for x in completed]
         return joint_influence(influences, conditional=False, groups=first.groups)
 
     def distances(labels: BoolArray, level: float) -> Limits:
@@ -446,12 +428,12 @@ def limits_of_population(
     value, error = path.estimate.value, sqrt(variance)
 
     def limits(level: float) -> Limits:
-        ends, half = path.limits(level), two_sided_quantile(level, degrees) * error
-        of_lists = np.full((1, 2), half)
+        of_lists = [(two_sided_quantile(level, degrees) * error,) * 2]
         if distances is not None:
-            of_lists = np.array([distances(labels, level) for labels in completed])
-        below, above = np.sqrt(np.mean(of_lists**2, axis=0)).tolist()
-        return value - hypot(value - ends[0], below), value + hypot(ends[1] - value, above)
+            of_lists = [distances(labels, level) for labels in completed]
+        below, above = np.sqrt(np.mean(np.square(of_lists), axis=0)).tolist()
+        low, high = path.limits(level)
+        return value - hypot(value - low, below), value + hypot(high - value, above)
 
     return value, hypot(path.estimate.deviation, error), limits
 
@@ -460,7 +442,6 @@ def score_interval(
     evidence: Evidence, level: float, of_whole: Callable[[Evidence, float], Interval]
 ) -> Interval:
     value, error, limits = score_limits([evidence], of_whole=of_whole)
-    low, high = evidence.measure.range
-    lower, upper = np.clip(limits(level), low, high).tolist()
+    low, high = np.clip(limits(level), *evidence.measure.range).tolist()
     error = 0.0 if error <= TINY else error
-    return Interval(value, lower, upper, level, "score", target_in_part(evidence), error)
+    return Interval(value, low, high, level, "score", target_in_part(evidence), error)

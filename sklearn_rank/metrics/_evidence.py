@@ -34,8 +34,7 @@ class Groups:
         Shape (n_groups,) or (n_statistics, n_groups).
         """
         if values.ndim == 1:
-            weights = values.astype(np.float64, copy=False)
-            return np.bincount(self.codes, weights, self.n_groups).astype(np.float64, copy=False)
+            return np.bincount(self.codes, values, self.n_groups).astype(np.float64, copy=False)
         return np.stack([self.sums(row) for row in values])
 
 
@@ -165,8 +164,7 @@ class Evidence:
         data = self.data
         if self.groups is None:
             return data
-        order = np.argsort(self.groups.codes, kind="stable")
-        sizes = np.bincount(self.groups.codes)
+        order, sizes = np.argsort(self.groups.codes, kind="stable"), np.bincount(self.groups.codes)
         return ScoredLists(
             labels=data.labels[order],
             score=data.score[order],
@@ -217,15 +215,13 @@ def draws_of_places(measure: Any, evidence: Evidence) -> Draws:
             f"{measure.name} has a negative gain or discount, which its interval for one list does"
             " not support: pass qid for the mean over queries."
         )
-    total = float(weights.sum())
-    if not (total > 0.0 and highest > 0.0):
+    if not ((total := float(weights.sum())) > 0.0 and highest > 0.0):
         raise ValueError(
             f"{measure.name} is 0 for every order, because no item of y_true has a positive gain:"
             " pass a list with grades above 0."
         )
-    of_draws: Any = top.groups
-    whole = not cut.any()
-    return Draws(weights / total, values / highest, of_draws, total * highest, target, whole)
+    of_draws, unit = top.units, total * highest
+    return Draws(weights / total, values / highest, of_draws, unit, target, not cut.any())
 
 
 def ordered_rows(data: ScoredLists) -> ScoredLists:
@@ -233,14 +229,11 @@ def ordered_rows(data: ScoredLists) -> ScoredLists:
     if data.weight is not None:
         return data
     codes = class_codes(data.score, data.positive)[::-1]
-    last_bit = codes.dtype.type(1)
-    changed = np.flatnonzero(codes[1:] != codes[:-1])
-    if len(changed) + 1 < len(codes):
-        starts = np.concatenate([[0], changed + 1])
+    last_bit, counts = codes.dtype.type(1), None
+    starts = np.append(0, 1 + np.flatnonzero(codes[1:] != codes[:-1]))
+    if len(starts) < len(codes):
         counts = np.diff(starts, append=len(codes)).astype(np.float64)
         codes = codes[starts]
-    else:
-        counts = None
     positive = (codes & last_bit).astype(bool)
     tied = np.zeros(len(codes), dtype=bool)
     tied[1:] = (codes[1:] | last_bit) == (codes[:-1] | last_bit)
@@ -265,9 +258,8 @@ def runs_of_negatives(data: ScoredLists) -> ScoredLists:
     counts[:, 0], counts[:-1, 1], counts[:-1, 2] = stops - starts, blocks.of_class[::-1], tied
     score = np.repeat(-2.0 * np.arange(len(counts)), 3) - np.tile([0.0, 1.0, 1.0], len(counts))
     positive = np.tile([False, True, False], len(counts))
-    counted = counts.ravel()
-    present = counted > 0.0
-    return _single_list(positive[present], score[present], counted[present])
+    present = counts.ravel() > 0.0
+    return _single_list(positive[present], score[present], counts.ravel()[present])
 
 
 def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
@@ -291,9 +283,8 @@ def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
 def _single_list(
     labels: AnyArray, score: FloatArray, weight: FloatArray | None = None
 ) -> ScoredLists:
-    return ScoredLists(
-        labels=labels, score=score, weight=weight, offsets=np.array([0, len(score)])
-    )
+    offsets = np.array([0, len(score)])
+    return ScoredLists(labels=labels, score=score, weight=weight, offsets=offsets)
 
 
 # -------------------------------------------------------------------------- labels known in part
@@ -329,15 +320,13 @@ class LabelPairs(NamedTuple):
         Those of the lowest and of the highest u, as the sum rises where a positive moves up.
         """
         blocks = self.blocks
-        of_block = np.repeat(np.arange(len(blocks.starts)), blocks.lengths())
-        of_block = of_block[rows[blocks.order]]
+        of_block = blocks.to_rows(np.arange(len(blocks.starts)))[rows[blocks.order]]
         found = np.zeros((2, len(of_block) + 1))
         for sign, sums in zip((-1, 1), found, strict=True):
             block = of_block[::sign]
             done = np.searchsorted(sign * block, sign * block)  # Those of the blocks before
-            once = np.append(0.0, np.cumsum(self.once[block]))[done]
-            if sign > 0:
-                once = done * self.once[block]
+            above = np.append(0.0, np.cumsum(self.once[block]))[done]
+            once = done * self.once[block] if sign > 0 else above
             tied = 2.0 * (np.arange(len(block)) - done) * self.ahead[block]
             sums[1:] = np.cumsum(once + tied)
         return found
@@ -393,24 +382,18 @@ class LabelTotal(NamedTuple):
         """
         counted, shifted = self.counts * labels, self.counts * (labels + shift)
         (total, slope), n_pos = self.total(counted), np.sum(counted)
-        step = np.cbrt(np.finfo(np.float64).eps)  # of central differences
-        of_total, of_number = step * max(abs(total), 1.0), step * max(n_pos, 1.0)
+        step = np.cbrt(np.finfo(np.float64).eps) * max(n_pos, 1.0)  # of a central difference
         n_shifted, n = np.sum(shifted), np.sum(self.counts + 0.0 * labels)
         with np.errstate(divide="ignore", invalid="ignore"):
-            up, down = self.value(total + of_total, n_pos), self.value(total - of_total, n_pos)
-            more, fewer = (
-                self.value(total, n_pos + of_number),
-                self.value(total, n_pos - of_number),
-            )
-            value = float(self.value(total, n_pos))
-            of_sum = (up - down) / (2.0 * of_total)
-            slope = of_sum * slope + (more - fewer) / (2.0 * of_number)
+            fewer, value, more = (self.value(total, n_pos + x) for x in (-step, 0.0, step))
+            of_sum = self.value(1.0, n_pos) - self.value(0.0, n_pos)
+            slope = of_sum * slope + (more - fewer) / (2.0 * step)
             excess = slope @ (shifted - counted)
             # With less than half a positive or a negative, the estimates tell no more.
             if 0.5 < n_shifted < n - 0.5:
                 none, one = self.value(0.0, n_shifted), self.value(1.0, n_shifted)
                 excess = of_sum * (self.total(shifted)[0] - (value - none) / (one - none))
-        return AtLabels(value, slope, float(excess))
+        return AtLabels(float(value), slope, float(excess))
 
 
 @dataclass(frozen=True, eq=False)
@@ -482,9 +465,8 @@ def average_precision_total(score: AnyArray) -> LabelTotal:
     ``C_i = 1 + labels above i``, of degree two in the labels: those above count at their value.
     """
     blocks = tied_blocks(score)
-    starts, lengths = blocks.starts, blocks.lengths()
-    place = np.arange(len(score)) - np.repeat(starts, lengths)
-    position = np.arange(1.0, len(score) + 1.0)
+    starts, lengths, position = blocks.starts, blocks.lengths(), np.arange(1.0, len(score) + 1.0)
+    place = position - 1.0 - np.repeat(starts, lengths)
     # Means over the places of a block: of 1 / position, and of the share of its others above.
     once = np.add.reduceat(1.0 / position, starts) / lengths
     ahead = np.add.reduceat(place / position, starts) / np.maximum(lengths - 1.0, 1.0) / lengths
