@@ -217,8 +217,9 @@ class ScorePath:
         # Where probabilities that differ tell nothing of the labels, squares of errors are larger
         # by so much. Of the rows with labels that speak against it half an item does not.
         apart = weight * (q - weight @ q / max(float(weight.sum()), TINY)) ** 2
-        most_apart = float(np.max(apart * (1.0 + self._odds) / self._counts, initial=TINY))
-        n_apart = float(apart[sampled] @ self._factor) / most_apart
+        mass = np.where(weight > 0.0, self._counts * self._odds, 0.0)
+        differs = (mass > 0.0) * (q - mass @ q / max(float(mass.sum()), TINY)) ** 2
+        n_apart = float(differs[sampled].sum()) / float(np.max(differs, initial=TINY))
         variance += float(apart.sum()) / (0.5 + n_apart)
         # What the residuals show, where enough of them carry it.
         shifts = slope[sampled] * residual * np.sqrt(self._per_label)

@@ -43,7 +43,8 @@ def variance_of_estimate(weight, p, q, known):
 
     right = sum(odds[i] * squares(i, q[i]) for i in rows)
     wrong = sum(odds[i] * squares(i, mean) for i in rows)
-    apart = [odds[i] * (q[i] - mean) ** 2 / p[i] for i in rows]
+    middle = sum((1 / p[i] - 1) * q[i] for i in rows) / sum(1 / p[i] - 1 for i in rows)
+    apart = [(q[i] - middle) ** 2 for i in rows]
     n_apart = sum(apart[i] for i in rows if known[i]) / max(apart)
     lacking = 0.5 / (0.5 + n_apart)
     return (1 - lacking) * right + lacking * wrong
