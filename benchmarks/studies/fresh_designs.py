@@ -38,6 +38,10 @@ Aims: each tail of 95 % limits at most .045 (`part`: both together .065; `querie
 samples` .03). Limits were chosen by normal, Laplace and block-wise lists, and by beta variables,
 not by these. A cell that misses is reported with its number; nothing is changed after it was seen
 without a new protocol.
+
+`part` was drawn a second time, all lists and labels anew, after a correction: with `batches=` the
+labels that a batch had before it were predicted instead of known. Before it 7 of 18 cells of
+planned labels covered less than .935, the least .860; of the others 4 of 36.
 """
 
 # ruff: noqa: B023  (functions are called within the round of the loop that makes them)
@@ -134,7 +138,7 @@ def of_share(design, repetitions):
 
 def in_part(design, repetitions):
     for n, share in ((500, 0.1), (2000, 0.05), (8000, 0.02)):
-        y, score = drawn(design, n, share, seeded("fresh designs", design, "list", n))
+        y, score = drawn(design, n, share, seeded("fresh designs", design, "second list", n))
         truth, order = float(get_measure("ap")(y, score)), np.argsort(-score)
 
         def labels(rows):
@@ -164,7 +168,7 @@ def in_part(design, repetitions):
                 return of_interval(found)
 
             times = repetitions // (20 if n > 5000 else 4)
-            found = asked(make, times, design, "part", way.__name__, n)
+            found = asked(make, times, design, "second part", way.__name__, n)
             if found:
                 title = f"part, {way.__name__.replace('_', ' ')}"
                 yield row(design, title, "ap", n, found, truth, times)

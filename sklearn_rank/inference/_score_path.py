@@ -95,14 +95,20 @@ class ScorePath:
         with np.errstate(divide="ignore"):
             odds, factor = 1.0 / partial.probability - 1.0, 1.0 / partial.probability
         most = float(logit(1.0 - NEARLY_NONE / max(float(counts[partial.open].sum()), 1.0)))
+        facts = np.zeros(len(labels), dtype=bool)
         if partial.batches is not None:
             q = np.clip(q, expit(-most), expit(most))
             odds, factor = self._mean_of_batches(*partial.batches, q, partial)
+            facts = partial.batches[0][-1] == 0.0
         self._rows = np.flatnonzero(odds > 0.0)
         self._odds, self._sampled = odds[self._rows], partial.known[self._rows]
         self._counts = counts[self._rows]
         drawn = self._rows[self._sampled]
         self._of_sample, self._factor = labels[drawn], factor[drawn]
+        # Labels that the last batch had before it are known in every hypothesis, up to rounding.
+        self._facts = facts[drawn]
+        known = drawn[self._facts]
+        self._known = known, np.clip(labels[known], expit(-most), expit(most))
         self._groups = None if groups is None else groups.only(drawn)
         self._per_label = self._odds[self._sampled] * self._factor
         self._most, self._start = most, np.clip(logit(q[self._rows]), -most, most)
@@ -149,6 +155,7 @@ class ScorePath:
         """Labels of which the estimate is the value: those of all open rows are probabilities."""
         labels = self._labels.copy()
         labels[self._rows] = expit(self.estimate.logits)
+        labels[self._known[0]] = self._known[1]
         return labels
 
     def completed(self, rng: np.random.Generator) -> BoolArray:
@@ -199,9 +206,10 @@ class ScorePath:
     def _at(self, logits: FloatArray) -> Hypothesis:
         q = expit(logits)
         self._labels[self._rows] = q
+        self._labels[self._known[0]] = self._known[1]
         sampled, shift = self._sampled, np.zeros(len(self._labels))
         residual = self._of_sample - q[sampled]
-        shift[self._rows[sampled]] = self._factor * residual
+        shift[self._rows[sampled]] = (self._factor - self._facts) * residual
         value, slopes, score = self._at_labels(self._labels, shift)
         slope = slopes[self._rows]
         direction = slope * self._odds

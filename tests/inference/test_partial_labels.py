@@ -8,7 +8,7 @@ import pytest
 
 from sklearn_rank.inference import LabelDesign, compare, metric_interval, plan_labels
 from sklearn_rank.inference._evidence import check_lists
-from sklearn_rank.inference._score_path import ScorePath, _predicted
+from sklearn_rank.inference._score_path import ScorePath, _predicted, score_path_of
 from sklearn_rank.metrics import get_measure, linear_rank_score
 from sklearn_rank.metrics._shared import LabelTotal, PartialLabels
 from tests.oracles import partial_labels as oracle
@@ -361,6 +361,15 @@ def test_batches_are_as_narrow_as_the_better_of_them():
     )
     value = metric_interval("precision@100", population()[0], challenger).estimate
     assert (interval.low, interval.high) == pytest.approx((value, value))
+
+
+def test_hypotheses_keep_the_labels_that_the_last_batch_had_before_it():
+    batches, (_, _, score) = two_batches("ap", 0), population()
+    first, second = batches[0][1], batches[1][1]
+    design = LabelDesign(batches=batches)
+    path = score_path_of(check_lists(get_measure("ap"), second, [score], design=design))
+    before = np.isfinite(first)
+    np.testing.assert_allclose(path.at_estimate[before], first[before], atol=1e-4)
 
 
 def test_batches_that_contradict_each_other_are_refused():
