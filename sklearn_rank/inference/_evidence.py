@@ -313,7 +313,7 @@ def accumulated_list(accumulator: Accumulator) -> ScoredLists:
 WeightMeaning: TypeAlias = Literal["frequency", "sampling"] | None
 
 # With fewer items that carry the weight, of either class, or queries, nominal 95 % intervals
-# cover as little as .71 (benchmarks/studies/sampling_weights.py).
+# cover as little as .75 (benchmarks/studies/sampling_weights.py).
 LEAST_DRAWS = 10.0
 
 

@@ -35,6 +35,7 @@ from ._limits import (
     largest_excess,
     midp_limits,
     safe_limits,
+    share_limits,
     two_sided_quantile,
     wilson_limits,
 )
@@ -91,13 +92,10 @@ def influence_limits(
         degrees = Spread.of_groups(parts).of(np.ones(1))
     variance += influence.slope_variance + BENT * (jump_bias**2 - influence.jump_bias[0] ** 2)
     # Whether there is a jump is uncertain: with its bias, and without.
-    limits = []
-    for value in (estimate, estimate - jump_bias):
-        value = min(max(value, 0.0), 1.0)
-        shrunken = min(max(value + shift, 0.0), 1.0)
-        n_effective = shrunken * (1.0 - shrunken) / variance
-        limits.append(safe_limits(value, n_effective, level, degrees))
-    return min(limits)[0], max(x[1] for x in limits)
+    values = np.clip([estimate, estimate - jump_bias], 0.0, 1.0)
+    shrunken = np.clip(values + shift, 0.0, 1.0)
+    low, high = share_limits(values, shrunken * (1.0 - shrunken) / variance, level, degrees)
+    return float(low.min()), float(high.max())
 
 
 def with_random_share(

@@ -251,17 +251,16 @@ def _mean_influence(
         m_above = n - n_below - k_above
         crossing = k_above * (1.0 - k_above / k) + m_above * (1.0 - m_above / (n - k))
         # A row of unequal probability is many items. Without fixed labels more of them cross.
-        of_labels = crossing * repeated, u0 * (1.0 - u0) * n * repeated
-        deviations = np.sqrt(np.maximum(of_labels, 0.0))
-        # Those that cross upwards have another share than those that cross downwards.
-        # In a window that holds a jump also where the threshold is far off it.
+        of_labels = np.array([max(crossing, 0.0), u0 * (1.0 - u0) * n])
+        deviations = np.sqrt(of_labels * repeated)
+        # Those that cross upwards have another share than those that cross downwards: seen in a
+        # window that holds the jump also where the threshold is far off it.
         wide = 2 * half_width
         jumps = jump_of(*counts_at(blocks, n_below, wide), deviations / wide, repeated) / 2.0
         means = MEAN_ABSOLUTE * jumps * deviations
         jump_bias -= height / k * means
         spread = share * (1.0 - share) / (totals[0] / repeated + 1.0)
-        error = spread * deviations[0] ** 2 + BENT * means[0] ** 2
-        slope_error += abs(height) / k * np.sqrt(error)
+        slope_error += abs(height) / k * sqrt(spread * deviations[0] ** 2 + BENT * means[0] ** 2)
     total = float(tail[-1])
     if n_pos[-1]:
         total += float(inside[-1] * (outer[-1] - inner[-1]))
@@ -355,14 +354,14 @@ def counts_at(blocks: TiedBlocks, n_below: int, window: int) -> tuple[FloatArray
     at, half = block_across(blocks, n_below, window), _half_window(blocks, n_below, window)
     if at is not None:
         return np.repeat(blocks.n_pos[at], 3), np.repeat(blocks.size[at], 3)
-    ranks = n_below + half, n_below + 1, n_below, n_below - half + 1
-    highest, above, below, lowest = (_block_of_rank(blocks, rank) for rank in ranks)
-    spans = (highest, lowest, 0.5), (highest, above, 0.25), (below, lowest, 0.25)
-    counts, totals = (
-        np.array([x[first : last + 1].sum() + share * added for first, last, added in spans])
-        for x, share in ((blocks.n_pos, 1.0), (blocks.size, 2.0))
-    )
-    return counts, totals
+    ranks = [n_below + half, n_below + 1, n_below, n_below - half + 1]
+    highest, above, below, lowest = _block_of_rank(blocks, np.array(ranks))
+    found = []
+    for values, added in ((blocks.n_pos, 0.25), (blocks.size, 0.5)):
+        upper, lower = values[highest : above + 1].sum(), values[below : lowest + 1].sum()
+        shared = values[above] if above == below else 0.0
+        found.append(np.array([upper + lower - shared + 2 * added, upper + added, lower + added]))
+    return found[0], found[1]
 
 
 def jump_of(
@@ -391,9 +390,9 @@ def _half_window(blocks: TiedBlocks, n_below: int, window: int) -> int:
     return min(window, n_below, blocks.n - n_below)
 
 
-def _block_of_rank(blocks: TiedBlocks, rank: int) -> int:
+def _block_of_rank(blocks: TiedBlocks, rank: Any) -> Any:
     """Block, counted from the top, that holds an ascending rank."""
-    return len(blocks.below) - int(np.searchsorted(blocks.below[::-1], rank, "left"))
+    return len(blocks.below) - np.searchsorted(blocks.below[::-1], rank, "left")
 
 
 def partial_auc_influence_of(
