@@ -88,11 +88,12 @@ def influence_limits(
         if independent > 0.0:
             effect = max(between / independent, 1.0)
         variance = between + effect * (variance - independent)
-        jump_bias *= sqrt(effect)
+        jump_bias = jump_bias * sqrt(effect)
         degrees = Spread.of_groups(parts).of(np.ones(1))
-    variance += influence.slope_variance + BENT * (jump_bias**2 - influence.jump_bias[0] ** 2)
+    squares = jump_bias**2 - influence.jump_bias[0] ** 2
+    variance += influence.slope_variance + BENT * float(squares.max())
     # Whether there is a jump is uncertain: with its bias, and without.
-    values = np.clip([estimate, estimate - jump_bias], 0.0, 1.0)
+    values = np.clip(estimate - np.append(0.0, jump_bias), 0.0, 1.0)
     shrunken = np.clip(values + shift, 0.0, 1.0)
     low, high = share_limits(values, shrunken * (1.0 - shrunken) / variance, level, degrees)
     return float(low.min()), float(high.max())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, inf, isfinite, log1p, nan, pi, sqrt
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -45,8 +45,9 @@ class ClassInfluence:
     label_slope: float = nan
     counts: FloatArray | None = None
     bias: float = 0.0
-    # Of thresholds where the share of positives seems to jump: at these labels, of random ones
-    jump_bias: tuple[float, float] = (0.0, 0.0)
+    # (2, 2): Where a threshold is at a jump, as it seems, by how much the estimate exceeds what it
+    # may be on either side; at these labels, and for random ones
+    jump_bias: FloatArray = field(default_factory=lambda: np.zeros((2, 2)))
     slope_variance: float = 0.0  # What the estimated slopes at thresholds add to the variance
     sampling_weight: FloatArray | None = None
     curve: RateCurve | None = None  # From which a rate is read
@@ -163,7 +164,7 @@ class ClassInfluence:
             range=(min(ends_of_range), max(ends_of_range)),
             label_slope=self.label_slope / length,
             bias=self.bias / length,
-            jump_bias=(self.jump_bias[0] / length, self.jump_bias[1] / length),
+            jump_bias=self.jump_bias / length,
             slope_variance=self.slope_variance / length**2,
         )
 
@@ -232,7 +233,7 @@ def _mean_influence(
     moved[some] = inside * outer
     tail = np.cumsum(moved)
     tail[some] += inside * (inner - outer)
-    slope_error, jump_bias = 0.0, np.zeros(2)
+    slope_error, jump_bias = 0.0, np.zeros((2, 2))
     for u0, height in phi.jumps if phi.has_derivative else ():
         n_below = int(np.ceil(u0 * (n + 1.0) * (1.0 - 1e-15))) - 1
         if not 0 < n_below < n:
@@ -242,7 +243,7 @@ def _mean_influence(
         counts, totals = counts_at(blocks, n_below, half_width)
         share = counts[0] / totals[0]
         raised = height * share * (n + 1.0)
-        at = _block_of_rank(blocks, n_below)
+        at = block_of_rank(blocks, n_below)
         share_below = (n_below - below[at]) / size[at]
         tail[at] += raised * share_below
         tail[at + 1 :] += raised
@@ -258,7 +259,7 @@ def _mean_influence(
         wide = 2 * half_width
         jumps = jump_of(*counts_at(blocks, n_below, wide), deviations / wide, repeated) / 2.0
         means = MEAN_ABSOLUTE * jumps * deviations
-        jump_bias -= height / k * means
+        jump_bias[:, 0] -= height / k * means
         spread = share * (1.0 - share) / (totals[0] / repeated + 1.0)
         slope_error += abs(height) / k * sqrt(spread * deviations[0] ** 2 + BENT * means[0] ** 2)
     total = float(tail[-1])
@@ -284,7 +285,7 @@ def _mean_influence(
         ),
         label_slope=slope,
         slope_variance=slope_error**2,
-        jump_bias=(float(jump_bias[0]), float(jump_bias[1])),
+        jump_bias=jump_bias,
     )
 
 
@@ -355,7 +356,7 @@ def counts_at(blocks: TiedBlocks, n_below: int, window: int) -> tuple[FloatArray
     if at is not None:
         return np.repeat(blocks.n_pos[at], 3), np.repeat(blocks.size[at], 3)
     ranks = [n_below + half, n_below + 1, n_below, n_below - half + 1]
-    highest, above, below, lowest = _block_of_rank(blocks, np.array(ranks))
+    highest, above, below, lowest = block_of_rank(blocks, np.array(ranks))
     found = []
     for values, added in ((blocks.n_pos, 0.25), (blocks.size, 0.5)):
         upper, lower = values[highest : above + 1].sum(), values[below : lowest + 1].sum()
@@ -381,7 +382,7 @@ def jump_of(
 
 def block_across(blocks: TiedBlocks, n_below: int, window: int) -> int | None:
     """Find the tied block that holds both sides of a threshold and is as wide as what is local."""
-    at = _block_of_rank(blocks, n_below)
+    at = block_of_rank(blocks, n_below)
     wide = blocks.size[at] >= 2 * _half_window(blocks, n_below, window)
     return at if blocks.below[at] + blocks.size[at] > n_below and wide else None
 
@@ -390,7 +391,7 @@ def _half_window(blocks: TiedBlocks, n_below: int, window: int) -> int:
     return min(window, n_below, blocks.n - n_below)
 
 
-def _block_of_rank(blocks: TiedBlocks, rank: Any) -> Any:
+def block_of_rank(blocks: TiedBlocks, rank: Any) -> Any:
     """Block, counted from the top, that holds an ascending rank."""
     return len(blocks.below) - np.searchsorted(blocks.below[::-1], rank, "left")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import inf
+from math import ceil, inf, sqrt
 from types import MappingProxyType
 from typing import Any, ClassVar, Unpack
 
@@ -35,7 +35,7 @@ from ._evidence import (
 from ._influence import (
     ClassInfluence,
     affine_of_recall,
-    block_across,
+    block_of_rank,
     lift_influence,
     local_ranks,
     precision_influence,
@@ -381,7 +381,7 @@ class RPrecisionMeasure(ConventionalMeasure):
         # all, which is what a negative at the bottom adds, over that of the negatives.
         longer = recall.class_ends()[1][0] * n / (n - n_pos)
         # Where more positives are, the threshold moves as it does at fixed labels.
-        jump_bias = recall.jump_bias[:1] * 2
+        jump_bias = recall.jump_bias[[0, 0]]
         return replace(recall, label_slope=recall.label_slope + longer, jump_bias=jump_bias)
 
 
@@ -848,11 +848,19 @@ class AccuracyAtTopMeasure(_OfTop):
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
         estimate = float(self.values(lists)[0])
         blocks = counted_blocks(lists.score, lists.positive, lists.weight)
-        window = local_ranks(int(n), lists.draws)
-        at = block_across(blocks, int(n - mass), window) if mass < n else None
-        if at is not None:
-            quantile = lists.score[blocks.order[blocks.starts[at]]]
+        # Scores that may be at the end of the top, within 2.5 standard deviations of the number of
+        # items above it: few of them are values of their own.
+        window, n_below = 2.5 * local_ranks(int(n), lists.draws), int(n - mass)
+        reach = min(ceil(sqrt(mass * n_below) / n * window), n_below, n - n_below)
+        ranks = np.array([n_below + reach, n_below + 1, n_below - reach + 1])
+        reached = block_of_rank(blocks, ranks)
+        if reach and reached[2] - reached[0] <= 2 and blocks.size[reached[1]] > 1.0:
+            quantile = lists.score[blocks.order[blocks.starts[reached[1]]]]
             wrong = np.where(lists.positive, lists.score < quantile, lists.score > quantile)
+            n_neg = blocks.size - blocks.n_pos
+            above = np.cumsum(n_neg)[reached] - n_neg[reached]
+            right = np.cumsum(blocks.n_pos)[reached] / n_pos
+            losses = (above / (n - n_pos) + 1.0 - right) / 2.0
             return ClassInfluence(
                 estimate=estimate,
                 values=wrong / 2.0,
@@ -861,6 +869,7 @@ class AccuracyAtTopMeasure(_OfTop):
                 range=self.range,
                 label_slope=0.0,
                 counts=lists.weight,
+                jump_bias=np.tile(losses[1] - losses[[0, 2]], (2, 1)),
             )
         recall = recall_influence(lists, mass, self.name)
         # The negatives in the top are what the positives leave of it.

@@ -427,7 +427,7 @@ def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -
         ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
         range=(float(low), float(high)),
         bias=float(np.mean([part.bias for part in parts])),
-        jump_bias=tuple(np.mean([part.jump_bias for part in parts], axis=0).tolist()),
+        jump_bias=np.mean([part.jump_bias for part in parts], axis=0),
         slope_variance=float(np.mean([part.slope_variance * part.n for part in parts])) / n,
     )
 

@@ -173,7 +173,7 @@ def test_limits_at_a_cliff_count_the_bias_of_a_threshold_that_moves_over_it(name
         y, score = cliff(rng)
         interval = metric_interval(measure, y, score, conditional=False)
         found.append(interval.estimate)
-        bias.append(measure.influence_of(measure.lists(y, score)).jump_bias[1])
+        bias.append(measure.influence_of(measure.lists(y, score)).jump_bias[1, 0])
         beyond += truth < interval.low, truth > interval.high
     moved = np.mean(found) - truth
     assert np.mean(bias) == pytest.approx(moved, rel=0.3)
@@ -186,4 +186,24 @@ def test_no_jump_is_seen_where_the_share_of_positives_falls_slowly():
     y = np.arange(1000) < 200
     measure = get_measure("r_precision")
     influence = measure.influence_of(measure.lists(y, rng.normal(size=1000) + y))
-    assert abs(influence.jump_bias[0]) < 0.1 * np.sqrt(influence.variance())
+    assert abs(influence.jump_bias[0, 0]) < 0.1 * np.sqrt(influence.variance())
+
+
+def test_accuracy_loss_counts_the_scores_that_may_be_at_the_end_of_the_top():
+    rng, measure = np.random.default_rng(5), get_measure("accuracy_loss@top0.1")
+
+    def rounded(n):
+        y = rng.random(n) < 0.3
+        return y, np.round(1.2 * (rng.normal(size=n) + 1.5 * y))
+
+    truth, beyond = measure(*rounded(10**6)), np.zeros(2)
+    for _ in range(200):
+        found = metric_interval(measure, *rounded(300), conditional=False)
+        beyond += truth < found.low, truth > found.high
+    assert beyond.max() <= 16  # 5 are expected on either side; without the other score half of all
+    y, score = np.tile([1, 0], 30), np.repeat([3.0, 2.0, 1.0], [4, 16, 40])
+    found = metric_interval(measure, y, score)
+    # The top ends within two standard deviations of either of the two highest scores.
+    for quantile in (3.0, 2.0):
+        above, below = score[y == 0] > quantile, score[y == 1] < quantile
+        assert (above.mean() + below.mean()) / 2 in found
