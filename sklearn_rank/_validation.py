@@ -877,7 +877,9 @@ def as_array(values: Any) -> AnyArray:
 def shape_of(values: Any, ragged: tuple[int, ...] | None = None) -> tuple[int, ...]:
     """Shape of an array; what is said of rows of different lengths, or an error."""
     try:
-        return np.shape(as_array(values) if isinstance(values, list | tuple) else values)
+        # An attribute, as not every array takes functions of NumPy.
+        shape: tuple[int, ...] = (values if hasattr(values, "shape") else as_array(values)).shape
+        return shape
     except ValueError:
         if ragged is None:
             raise ValueError("Rows are of different lengths: pass one value per row.") from None
