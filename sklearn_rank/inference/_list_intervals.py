@@ -16,7 +16,7 @@ from .._order import TiedBlocks, counted_blocks, top_mass
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..metrics import Measure, get_measure, precision_at_top_score
 from ..metrics._shared import (
-    BENT,
+    ABSOLUTE_VARIANCE,
     PSEUDO_WEIGHT,
     ClassInfluence,
     Draws,
@@ -91,7 +91,7 @@ def influence_limits(
         jump_bias = jump_bias * sqrt(effect)
         degrees = Spread.of_groups(parts).of(np.ones(1))
     squares = jump_bias**2 - influence.jump_bias[0] ** 2
-    variance += influence.slope_variance + BENT * float(squares.max())
+    variance += influence.slope_variance + ABSOLUTE_VARIANCE * float(squares.max())
     # Whether there is a jump is uncertain: with its bias, and without.
     values = np.clip(estimate - np.append(0.0, jump_bias), 0.0, 1.0)
     shrunken = np.clip(values + shift, 0.0, 1.0)

@@ -222,8 +222,9 @@ class ScorePath:
         if drawn.sum() > variance:
             variance = float(drawn.sum())
             third = float(cube[sampled] @ self._factor)
-        # Where probabilities that differ tell nothing of the labels, squares of errors are larger
-        # by so much. Of the rows with labels that speak against it half an item does not.
+        # If the probabilities q tell nothing of the labels, squared errors are larger by the
+        # spread of q. Drawn rows where q differs test that: the term is divided by their number,
+        # and one half.
         apart = weight * (q - weight @ q / max(float(weight.sum()), TINY)) ** 2
         mass = np.where(weight > 0.0, self._counts * self._odds, 0.0)
         differs = (mass > 0.0) * (q - mass @ q / max(float(mass.sum()), TINY)) ** 2

@@ -26,7 +26,7 @@ BANDWIDTH = 2.0
 
 # Mean of the absolute value of a normal variable, and its variance in units of the squared mean.
 MEAN_ABSOLUTE = sqrt(2.0 / pi)
-BENT = pi / 2.0 - 1.0
+ABSOLUTE_VARIANCE = pi / 2.0 - 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class ClassInfluence:
     label_slope: float = nan
     counts: FloatArray | None = None
     bias: float = 0.0
-    # (2, 2): Where a threshold is at a jump, as it seems, by how much the estimate exceeds what it
-    # may be on either side; at these labels, and for random ones
+    # (2, 2): By how much the estimate may be too large where the share of positives jumps at a
+    # threshold: two alternatives each, with the labels fixed and with random labels
     jump_bias: FloatArray = field(default_factory=lambda: np.zeros((2, 2)))
     slope_variance: float = 0.0  # What the estimated slopes at thresholds add to the variance
     sampling_weight: FloatArray | None = None
@@ -261,7 +261,9 @@ def _mean_influence(
         means = MEAN_ABSOLUTE * jumps * deviations
         jump_bias[:, 0] -= height / k * means
         spread = share * (1.0 - share) / (totals[0] / repeated + 1.0)
-        slope_error += abs(height) / k * sqrt(spread * deviations[0] ** 2 + BENT * means[0] ** 2)
+        slope_error += (
+            abs(height) / k * sqrt(spread * deviations[0] ** 2 + ABSOLUTE_VARIANCE * means[0] ** 2)
+        )
     total = float(tail[-1])
     if n_pos[-1]:
         total += float(inside[-1] * (outer[-1] - inner[-1]))
@@ -370,8 +372,9 @@ def jump_of(
 ) -> FloatArray:
     """Estimate by how much the share above a threshold exceeds that below, of ``counts_at``.
 
-    Less what is noise (James & Stein 1961). The jump is some places off the threshold, a normal
-    number with a standard deviation in units of the window, which then has as much less of it.
+    Shrunken by its noise (James & Stein 1961). The jump is off the threshold by a normal number of
+    places, whose standard deviation is given in units of the window, so that the two sides of the
+    window differ by less than the jump: the estimate is divided by what remains on average.
     """
     _, above, below = counts / totals
     noise = repeated * float((counts * (totals - counts) / totals**3)[1:].sum())

@@ -13,7 +13,7 @@ from ._evidence import (
 )
 from ._grammar import MeasureLike
 from ._influence import (
-    BENT,
+    ABSOLUTE_VARIANCE,
     PSEUDO_WEIGHT,
     ClassInfluence,
     Normalize,
