@@ -52,8 +52,7 @@ def interval_of(values, method, groups=None, low=0.0):
         elif method == "t" and np.ptp(values) == 0.0:
             found = sample_interval(sample, LEVEL, "t")
         else:
-            name = "t" if method == "t" else "wilcoxon"
-            found = sample_test(sample, name, "two-sided", LEVEL, 9999, rng)[-1]
+            found = sample_test(sample, method, "two-sided", LEVEL, 9999, rng)[-1]
     return found.low, found.high
 
 
@@ -87,25 +86,23 @@ def differences():
         up, down = (a.ravel() for a in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
         up, down = up[up + down <= n], down[up + down <= n]
         many = gammaln(n + 1) - gammaln(up + 1) - gammaln(down + 1) - gammaln(n - up - down + 1)
-        for method in ("auto", "t"):
-            samples = (
-                np.repeat([1.0, -1.0, 0.0], [b, c, n - b - c])
-                for b, c in zip(up, down, strict=True)
-            )
-            low, high = np.array([interval_of(v, method, low=-1.0) for v in samples]).T
-            coverage, width = [], []
-            for p in PAIR_RATES:
-                for r in PAIR_RATES:
-                    if not 0 < p + r < 0.98:
-                        continue
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        logs = np.where(up > 0, up * np.log(p), 0.0)
-                        logs = logs + np.where(down > 0, down * np.log(r), 0.0)
-                    chance = np.exp(many + logs + (n - up - down) * np.log1p(-p - r))
-                    inside = (low <= p - r + 1e-12) & (p - r - 1e-12 <= high)
-                    coverage.append((chance * inside).sum())
-                    width.append((chance * (high - low)).sum())
-            yield row("difference", n, method, "-1, 0 or 1", coverage, width)
+        samples = (
+            np.repeat([1.0, -1.0, 0.0], [b, c, n - b - c]) for b, c in zip(up, down, strict=True)
+        )
+        low, high = np.array([interval_of(v, "t", low=-1.0) for v in samples]).T
+        coverage, width = [], []
+        for p in PAIR_RATES:
+            for r in PAIR_RATES:
+                if not 0 < p + r < 0.98:
+                    continue
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    logs = np.where(up > 0, up * np.log(p), 0.0)
+                    logs = logs + np.where(down > 0, down * np.log(r), 0.0)
+                chance = np.exp(many + logs + (n - up - down) * np.log1p(-p - r))
+                inside = (low <= p - r + 1e-12) & (p - r - 1e-12 <= high)
+                coverage.append((chance * inside).sum())
+                width.append((chance * (high - low)).sum())
+        yield row("difference", n, "t", "-1, 0 or 1", coverage, width)
 
 
 def groups(repetitions):

@@ -570,10 +570,19 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             promises = [f"{goals[0].text} of the rows that are flagged in a batch"]
         n_flagged = 0 if place is None else int(cutoffs.n_flagged[place])
         n_found = 0 if place is None else int(cutoffs.n_pos[place])
-        numbers = n_flagged, n_found, len(rows), int(positive.sum())
-        why = self._theorem(goals, groups), self._assumption(goals, groups, n_folds), impossible
-        promised = self._rule(), tuple(promises), self.level, self.threshold_
-        self.report_ = ThresholdReport(*promised, *numbers, *why)
+        self.report_ = ThresholdReport(
+            rule=self._rule(),
+            promises=tuple(promises),
+            level=self.level,
+            threshold=self.threshold_,
+            n_flagged=n_flagged,
+            n_found=n_found,
+            n_samples=len(rows),
+            n_pos=int(positive.sum()),
+            theorem=self._theorem(goals, groups),
+            assumption=self._assumption(goals, groups, n_folds),
+            impossible=impossible,
+        )
         if not goals and not is_whole(self.capacity):
             n_above = largest_number(self.capacity, len(rows))
             place = int(np.searchsorted(cutoffs.n_flagged, n_above, "right"))
