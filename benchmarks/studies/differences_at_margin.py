@@ -44,12 +44,8 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, seeded, write_table
 
-from sklearn_rank.inference._evidence import (
-    check_groups,
-    check_lists,
-    influences_of,
-    joint_influence,
-)
+from sklearn_rank.inference._evidence import check_groups, check_lists, influences_of
+from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection import cross_val_compare
 

@@ -25,13 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.inference import metric_interval, sample_size
-from sklearn_rank.inference._evidence import (
-    check_groups,
-    check_lists,
-    influences_of,
-    joint_influence,
-    mean_influences,
-)
+from sklearn_rank.inference._evidence import check_groups, check_lists, influences_of
+from sklearn_rank.inference._joint import joint_influence, mean_influences
 from sklearn_rank.metrics import get_measure
 
 STORED = RESULTS / "sample_sizes.csv"

@@ -27,22 +27,19 @@ from ._contrasts import (
     resampled_comparison,
 )
 from ._evidence import (
-    JointEstimate,
     WeightMeaning,
     check_joined_groups,
     check_lists,
     influence_of,
     influences_of,
-    joint_influence,
-    joint_samples,
     list_target,
-    mean_influences,
     named_scores,
     read_rows,
     refuse_grouped_collections,
     refuse_sampling,
     refuse_unknown,
 )
+from ._joint import Joint, joint_influence, joint_samples, mean_influences
 from ._judged_queries import BOUNDED, JudgedQueries, limits_of_bounds
 from ._label_design import Design
 from ._limits import BLOCK, Limits, LimitsAt, holm_adjust
@@ -95,7 +92,7 @@ def largest_of_contrasts(
 
 
 def joint_comparison(
-    joint: JointEstimate,
+    joint: Joint,
     question: Question,
     rng: np.random.Generator,
     target: str,
@@ -159,7 +156,7 @@ def joint_comparison(
     )
 
 
-def _of_pair(joint: JointEstimate, row: FloatArray) -> tuple[float, LimitsAt]:
+def _of_pair(joint: Joint, row: FloatArray) -> tuple[float, LimitsAt]:
     """Difference of two statistics, and its limits from those of each."""
     pair = [int(row.argmax()), int(row.argmin())]
     (first, both), (_, second) = joint.covariance[np.ix_(pair, pair)].tolist()
@@ -560,7 +557,7 @@ def _of_bounds(queries: JudgedQueries, question: Question) -> Comparison:
 
 def _separate_rows(
     measure: Measure, scores: dict[str, Any], columns: dict[str, Any], options: dict[str, Any]
-) -> tuple[JointEstimate, str]:
+) -> tuple[Joint, str]:
     """Joint estimate of rankers on separate rows, and its description."""
     parts: dict[str, dict[str, Any]] = {ranker: {} for ranker in scores}
     for name, column in columns.items():

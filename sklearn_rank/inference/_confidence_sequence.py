@@ -45,10 +45,10 @@ from ._evidence import (
     check_lists,
     check_weight_meaning,
     influences_of,
-    joint_influence,
     refuse_fractions,
     refuse_unknown,
 )
+from ._joint import joint_influence
 from ._label_design import Design, random_rows
 from ._limits import BLOCK, MOST_STEPS, ROUNDED_STEP, two_sided_quantile
 from ._list_intervals import THRESHOLD_SHARE, extreme_hits

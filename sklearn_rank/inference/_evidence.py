@@ -6,17 +6,15 @@ An interval needs only sums over the items, so the original row order is not kep
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from math import inf, isfinite, nan
+from dataclasses import replace
+from math import isfinite
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from .._lists import Lists, ScoredLists, check_scored_lists, numbers_of_queries
 from .._partitions import aligned, any_collection, is_collection
-from .._printed import ROUNDING
-from .._typing import BoolArray, FloatArray
+from .._typing import FloatArray
 from .._validation import (
     Coded,
     array_of_labels,
@@ -29,7 +27,6 @@ from .._validation import (
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Accumulator, Measure
 from ..metrics._shared import (
-    PSEUDO_WEIGHT,
     ClassInfluence,
     Evidence,
     Groups,
@@ -38,9 +35,7 @@ from ..metrics._shared import (
     refuse_value,
     singleton_groups,
 )
-from ._differences import Units, variance_of
 from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
-from ._limits import LimitsAt
 
 
 def list_of_chunks(
@@ -135,139 +130,6 @@ def check_joined_groups(groups: Sequence[Any], sizes: Sequence[int]) -> Groups:
     if len({part.dtype.kind in "US" for part in ids}) > 1:
         ids = [part.astype(object) for part in ids]
     return _numbered(check_qid(np.concatenate(ids), sum(sizes), name="groups"))
-
-
-@dataclass(frozen=True, eq=False)
-class GroupPart:
-    """Contribution of the rows of one class of one sample to statistics, group by group."""
-
-    sums: FloatArray  # (n_statistics, n_groups): Sums of the deviations from the mean
-    sizes: FloatArray  # (n_groups,): Number of rows of the part in each group, or their weight
-    sampled: bool = False  # Whether sizes are sums of inverse probabilities
-    row_squares: Any = None  # (n_statistics,): Sums of squares over the rows
-    row_share: float = nan  # Mean share of a row, weighted by itself
-
-    @cached_property
-    def share(self) -> FloatArray:
-        return self.sizes / self.sizes.sum()
-
-    @cached_property
-    def count(self) -> int:
-        return int(np.count_nonzero(self.sizes))
-
-    @cached_property
-    def n_equal(self) -> float:
-        """Number of groups of equal probability."""
-        if not self.sampled:
-            return float(self.count)
-        return float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
-
-    @cached_property
-    def effective(self) -> float:
-        """Number of groups of equal size whose variance is known as well."""
-        squares = self.sizes**2
-        return float(squares.sum() ** 2 / (squares**2).sum())
-
-    @property
-    def degrees(self) -> float:
-        return max(self.effective - 1.0, 1.0)
-
-    @classmethod
-    def of_rows(
-        cls,
-        values: FloatArray,
-        groups: Groups,
-        weight: FloatArray | None = None,
-        lengths: Any = 0.0,  # (n_statistics,): Lengths of the ranges of the values, if known
-    ) -> GroupPart:
-        share: Any = 1.0 / values.shape[1] if weight is None else weight / weight.sum()
-        means = np.average(values, axis=1, weights=weight)[:, np.newaxis]
-        # What is rounding would else count as all that varies.
-        scale = np.maximum(np.abs(values).max(axis=1), lengths)[:, np.newaxis]
-        deviations = np.where(np.abs(values - means) > ROUNDING * scale, values - means, 0.0)
-        deviations *= share
-        if weight is None:
-            sizes, row_share = groups.sizes(), share
-        else:
-            sizes, row_share = groups.sums(weight / weight.max()), float(share @ share)
-        row_squares = np.einsum("ij,ij->i", deviations, deviations)
-        sampled = weight is not None
-        return cls(groups.sums(deviations), sizes, sampled, row_squares, row_share)
-
-    def moved_together(self, lengths: FloatArray) -> FloatArray:
-        """By how much a group moves statistics if one of its rows goes from an end to the other.
-
-        Of its other rows so many move with it as the sums of groups vary more than those of
-        independent rows: from none to all. Shape (n_statistics,).
-        """
-        group = float(self.share @ self.share)
-        of_groups = np.einsum("ij,ij->i", self.sums, self.sums)
-        varied = self.row_squares > ROUNDING**2 * self.row_share * lengths**2
-        together = np.full(len(lengths), inf)
-        np.divide(self.row_share * of_groups, self.row_squares, out=together, where=varied)
-        return lengths * np.minimum(np.maximum(together, self.row_share), group)
-
-    def draws_of_share(self, share: float) -> tuple[float, float]:
-        """Effective number of draws of a share, and its variance.
-
-        Half a group is added at either end.
-        """
-        count = self.effective + 2.0 * PSEUDO_WEIGHT
-        shrunken = (self.effective * share + PSEUDO_WEIGHT) / count
-        ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
-        variance = (self.effective**2 * float(np.sum(self.sums**2)) + ends) / count**2
-        return shrunken * (1.0 - shrunken) / variance, variance
-
-    @cached_property
-    def corrected(self) -> FloatArray:
-        """Correct for the mean that was estimated from the same groups.
-
-        The sums over ``sqrt(1 - share)``; NaN for a group that holds all rows. Shape
-        (n_statistics, n_groups).
-        """
-        left = np.where(self.share < 1.0, 1.0 - self.share, np.nan)
-        return self.sums / np.sqrt(left)
-
-
-def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
-    """Sum the parts by group, each corrected for the mean that was estimated from the same groups.
-
-    A sum is divided by ``sqrt(1 - share)``: without bias where rows are independent, and then the
-    sample variance over the number of rows (Bell & McCaffrey 2002, CR2 with the classes as
-    regressors).
-    """
-    return reduce(np.add, [part.corrected for part in parts])
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """Independent parts of a covariance, with the degrees of freedom of each."""
-
-    covariances: FloatArray  # (n_parts, n_statistics, n_statistics)
-    degrees: FloatArray  # (n_parts,): Degrees of freedom of each, at least 1
-    overlap: FloatArray  # (n_parts, n_parts): How far parts are in the same groups, 1 for itself
-
-    @classmethod
-    def of_groups(cls, parts: Sequence[GroupPart]) -> Spread:
-        profile = np.stack([part.share**2 for part in parts])
-        profile /= np.sqrt((profile**2).sum(axis=1, keepdims=True))
-        sums = [part.corrected for part in parts]
-        degrees = np.array([part.degrees for part in parts])
-        return cls(np.stack([x @ x.T for x in sums]), degrees, profile @ profile.T)
-
-    def of(self, contrasts: FloatArray) -> float:
-        """Degrees of freedom of the variance of a contrast, the least of several."""
-        contrasts = np.atleast_2d(contrasts)
-        variances = np.stack(
-            [np.einsum("mi,mi->m", contrasts @ part, contrasts) for part in self.covariances]
-        )
-        # Rounding may leave a variance just below 0.
-        variances = np.maximum(variances, 0.0)
-        if not np.isfinite(variances).all() or not variances.any(axis=0).all():
-            return float(self.degrees.min())
-        weight = variances / variances.sum(axis=0)
-        weight /= np.sqrt(self.degrees)[:, np.newaxis]
-        return float(1.0 / np.einsum("pm,pm->m", self.overlap @ weight, weight).max())
 
 
 def dimensions(y_true: Any, *, name: str = "y_true") -> int:
@@ -605,215 +467,3 @@ def list_target(
             text += f", in {np.count_nonzero(dependent.sizes())} groups"
         texts.append(text)
     return f"{measure.name} on {' and on '.join(texts)}"
-
-
-@dataclass(frozen=True, eq=False)
-class JointEstimate:
-    """Statistics of several rankers on the same data, and their covariance."""
-
-    estimates: FloatArray  # (n_rankers,)
-    covariance: FloatArray
-    regularized: FloatArray  # The covariance with added items
-    length: float  # Length of the range of the statistic; may be infinite
-    n_effective: float  # Effective number of items
-    spread: Spread  # Degrees of freedom of the covariance
-    kinds: tuple[Units, ...] = ()  # Units of each class of each sample
-    groups: FloatArray | None = None  # (n_rankers, n_groups): Their sums; None if independent
-    limits: Sequence[LimitsAt] = ()  # Of each statistic by itself; none if not known
-
-    def with_units(self, values: FloatArray) -> JointEstimate:
-        """Add what other independent units do to the statistics; shape (n_rankers, n_units)."""
-        products, no_span = values @ values.T, np.zeros(len(values))
-        return replace(
-            self,
-            covariance=self.covariance + products,
-            regularized=self.regularized + products,
-            kinds=(*self.kinds, Units(values, products, float(values.shape[1]), no_span)),
-            groups=None if self.groups is None else np.hstack([self.groups, values]),
-        )
-
-    @property
-    def errors(self) -> FloatArray:
-        """Standard error of each statistic; with added items where these show no variance."""
-        alone, unknown = np.diag(self.covariance), np.diag(self.regularized)
-        least = least_variance(0.0, self.length, self.n_effective)
-        return np.sqrt(np.where(alone > least, alone, unknown))
-
-    def standard_errors(self, contrasts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Standard errors of contrasts, and their degrees of freedom."""
-        found = np.array([variance_of(self.kinds, row, self.groups) for row in contrasts])
-        degrees = np.minimum(found[:, 1], [self.spread.of(row) for row in contrasts])
-        differences, variances = contrasts @ self.estimates, found[:, 0]
-        unknown = variances <= least_variance(differences, self.length, self.n_effective)
-        variances[unknown] += differences[unknown] ** 2 / self.n_effective
-        return np.sqrt(variances), degrees
-
-
-def joint_influence(
-    influences: Sequence[ClassInfluence], *, conditional: bool = True, groups: Groups | None = None
-) -> JointEstimate:
-    """Estimate statistics of the same units, such as the items of a list, and their covariance."""
-    influences = [influence.linear for influence in influences]
-    first = influences[0]
-    if groups is not None or first.sampling_weight is not None:
-        groups = groups or singleton_groups(len(first.values))
-        return _joint_groups([(influences, groups)], conditional=conditional)
-    counts, m, n = first.counts, len(influences), first.n
-    ends = np.array([influence.class_ends() for influence in influences])
-    lengths = np.abs(ends[:, :, 1] - ends[:, :, 0])
-    parts = np.empty((len(first.classes), m, m))
-    regularized = np.zeros((m, m))
-    sizes = np.array(first.sizes, dtype=np.float64)
-    kinds = []
-    for side, (rows, size) in enumerate(zip(first.classes, sizes, strict=True)):
-        places = slice(None) if first.positive is None else np.flatnonzero(rows)
-        values = np.stack([influence.values[places] for influence in influences])
-        if counts is None:
-            values -= values.mean(axis=1, keepdims=True)
-            squares = values @ values.T
-        else:
-            values -= (values @ counts[rows] / size)[:, np.newaxis]
-            squares = (values * counts[rows]) @ values.T
-        products = squares / (size * max(size - 1.0, 1.0))
-        parts[side] = products if size > 1.0 else np.nan
-        # The squares of the deviations from the mean of a sample are too small by 1 - 1 / size.
-        values /= np.sqrt(size * max(size - 1.0, 1.0))
-        of_rows = None if counts is None else counts[rows]
-        kinds.append(Units(values, products, size, lengths[:, side] / size, of_rows))
-        total = size + 2.0 * PSEUDO_WEIGHT
-        regularized += (squares + np.diag(PSEUDO_WEIGHT * lengths[:, side] ** 2 / 2.0)) / total**2
-    covariance = parts.sum(axis=0)
-    if not conditional:
-        slopes = np.array([influence.label_slope for influence in influences])
-        share = sizes[0] / n
-        labels = np.outer(slopes, slopes) * share * (1.0 - share) / n
-        covariance, regularized = covariance + labels, regularized + labels
-        deviations = np.outer(slopes / n, [1.0 - share, -share])
-        kinds.append(Units(deviations, labels, n, np.zeros(m), sizes))
-    estimates = np.array([influence.estimate for influence in influences])
-    spread = Spread(parts, np.maximum(sizes - 1.0, 1.0), np.eye(len(parts)))
-    n_effective = float(np.prod(sizes)) / n ** (len(sizes) - 1)
-    return JointEstimate(
-        estimates, covariance, regularized, first.length, n_effective, spread, tuple(kinds)
-    )
-
-
-def joint_samples(samples: Sequence[tuple[ClassInfluence, Groups | None]]) -> JointEstimate:
-    """Estimate a statistic of each of several samples, which may share groups."""
-    grouped = [([x.linear], groups) for x, groups in samples if groups is not None]
-    if grouped:
-        return _joint_groups(grouped, conditional=True)
-    return joint_independent([joint_influence([influence]) for influence, _ in samples])
-
-
-def mean_influences(
-    values: FloatArray, whole: tuple[float, float], weight: FloatArray | None = None
-) -> list[ClassInfluence]:
-    """Influence of units, such as queries, on the mean of each row of their values."""
-    low, high = whole
-    if not isfinite(high - low):
-        low = float(values.min())
-        high = low + (float(np.ptp(values)) or 1.0)
-    means = np.average(values, axis=1, weights=weight)
-    return [
-        ClassInfluence(float(mean), row, None, (low, high), whole, sampling_weight=weight)
-        for mean, row in zip(means, values, strict=True)
-    ]
-
-
-def joint_independent(joints: Sequence[JointEstimate]) -> JointEstimate:
-    n, n_parts = len(joints), len(joints[0].spread.degrees)
-    parts = np.zeros((n_parts * n, n, n))
-    for i, joint in enumerate(joints):
-        parts[n_parts * i : n_parts * (i + 1), i, i] = joint.spread.covariances[:, 0, 0]
-    return JointEstimate(
-        estimates=np.concatenate([joint.estimates for joint in joints]),
-        covariance=np.diag([float(joint.covariance[0, 0]) for joint in joints]),
-        regularized=np.diag([float(joint.regularized[0, 0]) for joint in joints]),
-        length=max(joint.length for joint in joints),
-        n_effective=1.0 / sum(1.0 / joint.n_effective for joint in joints),
-        spread=Spread(
-            parts, np.concatenate([joint.spread.degrees for joint in joints]), np.eye(len(parts))
-        ),
-        kinds=tuple(replace(x, first=i) for i, joint in enumerate(joints) for x in joint.kinds),
-    )
-
-
-def _joint_groups(
-    samples: Sequence[tuple[Sequence[ClassInfluence], Groups]], *, conditional: bool
-) -> JointEstimate:
-    """Estimate the statistics of samples by the sums of the influence over groups."""
-    n_statistics = sum(len(influences) for influences, _ in samples)
-    n_groups = samples[0][1].n_groups
-    parts, spans, regularized = [], [], np.zeros((n_statistics, n_statistics))
-    added, labels = np.zeros((2, n_statistics, n_groups))
-    start = 0
-    for influences, groups in samples:
-        rows = slice(start, start + len(influences))
-        start += len(influences)
-        ends = np.array([influence.class_ends() for influence in influences])
-        positive, weight = influences[0].positive, influences[0].sampling_weight
-        for side, in_class in enumerate(influences[0].classes):
-            of_class_values = np.stack([influence.values[in_class] for influence in influences])
-            values = np.zeros((n_statistics, of_class_values.shape[1]))
-            values[rows] = of_class_values
-            of_class = None if weight is None else weight[in_class]
-            lengths = np.zeros(n_statistics)
-            lengths[rows] = np.abs(ends[:, side, 1] - ends[:, side, 0])
-            part = GroupPart.of_rows(values, groups.only(in_class), of_class, lengths)
-            parts.append(part)
-            # Half a group of the mean size more at either end.
-            total = part.n_equal + 2.0 * PSEUDO_WEIGHT
-            added += part.sums * (part.n_equal / total)
-            regularized += np.diag(PSEUDO_WEIGHT * lengths**2 / 2.0 / total**2)
-            spans.append(part.moved_together(lengths))
-        if not conditional:
-            slopes = np.array([influence.label_slope for influence in influences])
-            labels[rows] = np.outer(slopes, label_sums(positive, weight, groups))
-    sums, added = robust_sums(parts) + labels, added + labels
-    kinds, n_classes = [], len(parts) // len(samples)
-    for side in range(n_classes):
-        in_class = parts[side::n_classes]
-        # What a group that holds all of a class adds is unknown.
-        known = reduce(np.add, [x.corrected if x.count > 1 else x.sums for x in in_class])
-        n = float(np.count_nonzero(reduce(np.add, [x.sizes for x in in_class])))
-        span = reduce(np.add, spans[side::n_classes])
-        kinds.append(Units(known, known @ known.T, n, span))
-    return JointEstimate(
-        estimates=np.array([x.estimate for influences, _ in samples for x in influences]),
-        covariance=sums @ sums.T,
-        regularized=regularized + added @ added.T,
-        length=max(influences[0].length for influences, _ in samples),
-        n_effective=1.0 / sum(1.0 / part.effective for part in parts),
-        spread=Spread.of_groups(parts),
-        kinds=tuple(kinds),
-        groups=sum((kind.values for kind in kinds), labels),
-    )
-
-
-def least_variance(difference: Any, length: float, n_effective: float) -> Any:
-    """Find the variance of a difference below which it counts as unknown."""
-    # Of the variance per item so much is rounding.
-    rounding = ROUNDING**2 * length**2 if isfinite(length) else 0.0
-    # A mean of more than three standard deviations makes the estimated variance unreliable.
-    return np.maximum(rounding, (difference / 3.0) ** 2) / n_effective
-
-
-def never_certain_covariance(
-    estimates: FloatArray, regularized: FloatArray, n_effective: float
-) -> FloatArray:
-    """Covariance for which every difference has a positive variance.
-
-    With the added items and the square of the mean.
-    Shape (n_scorers, n_scorers).
-    """
-    deviations = estimates - estimates.mean()
-    return np.asarray(regularized + np.outer(deviations, deviations) / n_effective)
-
-
-def label_sums(positive: BoolArray, weight: FloatArray | None, groups: Groups) -> FloatArray:
-    """Influence of the rows on the share of positives, summed by group. Shape (n_groups,)."""
-    deviations = positive - np.average(positive, weights=weight)
-    if weight is None:
-        return groups.sums(deviations) / len(positive)
-    return groups.sums(deviations * (weight / weight.sum()))

@@ -33,15 +33,8 @@ from ..metrics._shared import (
     rank_bias,
     rank_range,
 )
-from ._evidence import (
-    GroupPart,
-    Spread,
-    check_joined_groups,
-    check_pair_of_groups,
-    joint_influence,
-    refuse_collections,
-    robust_sums,
-)
+from ._evidence import check_joined_groups, check_pair_of_groups, refuse_collections
+from ._joint import GroupPart, Spread, joint_influence, robust_sums
 from ._limits import BLOCK, Alternative, independent_rows, mean_of_tail, pvalue_of, safe_limits
 from ._list_intervals import influence_limits, with_random_share
 from ._results import Comparison, Interval

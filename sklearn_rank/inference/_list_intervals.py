@@ -25,7 +25,7 @@ from ..metrics._shared import (
     RateCurve,
     share_at,
 )
-from ._evidence import GroupPart, JointEstimate, Spread, joint_influence
+from ._joint import GroupPart, Joint, Spread, joint_influence
 from ._limits import (
     BLOCK,
     Limits,
@@ -103,7 +103,7 @@ def with_random_share(
     limits: Limits,
     influence: ClassInfluence,
     level: float,
-    joint: JointEstimate,
+    joint: Joint,
     groups: Groups | None,
 ) -> Limits:
     """Add to limits at this share of positives what other shares do, on the scale of logarithms.

@@ -23,14 +23,13 @@ from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, share_at
 from ._evidence import (
     check_lists,
     influence_of,
-    joint_influence,
-    mean_influences,
     named_scores,
     read_rows,
     refuse_collections,
     refuse_one_class,
     refuse_unknown,
 )
+from ._joint import joint_influence, mean_influences
 from ._limits import Limits, limits_of_mean, safe_limits, two_sided_quantile
 from ._list_intervals import grouped_top, top_limits
 from ._queries import QueryValues, are_shares, query_values_of

@@ -15,7 +15,8 @@ from .._printed import Printed, Table, fixed
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_flag, check_level, check_share, check_whole
 from ..metrics._shared import Groups, check_probabilities, check_threshold, threshold_of
-from ._evidence import GroupPart, check_groups, refuse_one_class
+from ._evidence import check_groups, refuse_one_class
+from ._joint import GroupPart
 from ._limits import share_limits
 from ._results import Interval
 

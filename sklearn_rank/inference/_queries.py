@@ -25,17 +25,14 @@ from .._warn import warn
 from ..metrics import Measure
 from ..metrics._shared import Groups, KeptValues, singleton_groups
 from ._evidence import (
-    GroupPart,
-    JointEstimate,
     WeightMeaning,
     check_groups,
     dimensions,
-    joint_influence,
-    mean_influences,
     refuse_collections,
     refuse_few_draws,
     refuse_fractions,
 )
+from ._joint import GroupPart, Joint, joint_influence, mean_influences
 from ._limits import (
     Alternative,
     Limits,
@@ -321,7 +318,7 @@ def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:
         )
 
 
-def joint_means(samples: Sequence[QueryValues]) -> JointEstimate:
+def joint_means(samples: Sequence[QueryValues]) -> Joint:
     """Means of the values of several rankers on the same queries, and their covariance."""
     first, values = samples[0], np.stack([sample.values for sample in samples])
     influences = mean_influences(values, first.range, first.weight)

@@ -27,8 +27,8 @@ from scipy.stats import rankdata
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..bounds._shared import NEGLIGIBLE, TINY
 from ..metrics._shared import AtLabels, Evidence, FractionalList, Groups, LabelTotal, PartialLabels
-from ._differences import variance_of
-from ._evidence import JointEstimate, influence_of, joint_influence
+from ._evidence import influence_of
+from ._joint import Joint, joint_influence, variance_of
 from ._label_bounds import target_in_part, without_rounding
 from ._limits import MOST_STEPS, Limits, LimitsAt, two_sided_quantile
 from ._results import Interval
@@ -400,7 +400,7 @@ def score_limits(
     if first.conditional:
         return path.estimate.value, path.estimate.deviation, path.limits
 
-    def joint_of(labels: BoolArray) -> JointEstimate:
+    def joint_of(labels: BoolArray) -> Joint:
         if labels.all() or not labels.any():
             raise ValueError(
                 "The known labels are of one class, which does not tell how much lists of the"
@@ -421,7 +421,7 @@ def score_limits(
 def limits_of_population(
     path: ScorePath,
     contrast: Sequence[float],
-    joint_of: Callable[[BoolArray], JointEstimate],
+    joint_of: Callable[[BoolArray], Joint],
     distances: Callable[[BoolArray, float], Limits] | None = None,
 ) -> tuple[float, float, LimitsAt]:
     """Estimate, standard error, and limits that add the variance of lists with all labels.

@@ -1,15 +1,13 @@
 """Names that other subpackages import from this one, besides the public names."""
 
 from ._compare import covariance_root, joint_comparison, normal_draws
-from ._evidence import (
-    JointEstimate,
-    check_groups,
+from ._evidence import check_groups, refuse_one_class, whole_weights
+from ._joint import (
+    Joint,
     joint_influence,
     least_variance,
     mean_influences,
     never_certain_covariance,
-    refuse_one_class,
-    whole_weights,
 )
 from ._label_design import (
     Design,

@@ -36,7 +36,7 @@ from .._validation import (
 from ..inference import Comparison, Interval, metric_interval
 from ..inference._shared import (
     Design,
-    JointEstimate,
+    Joint,
     Question,
     check_fitted_proxy,
     check_groups,
@@ -254,7 +254,7 @@ def _interval_in_part(
         [[x] for x in evidences], tests, sample.labels, partial, [1.0], of_rows
     )
 
-    def joint_of(labels: BoolArray) -> JointEstimate:
+    def joint_of(labels: BoolArray) -> Joint:
         completed = sample._replace(labels=labels.astype(np.int64)).held_out(tests, scores)
         return joint_influence(completed.pooled, groups=of_rows)
 

@@ -37,7 +37,7 @@ from ..bounds._shared import (
 from ..inference import Interval
 from ..inference._shared import (
     AUCMoments,
-    JointEstimate,
+    Joint,
     QueryValues,
     auc_score_limits,
     design_effect,
@@ -251,7 +251,7 @@ class HeldOut:
     # ------------------------------------------------------------------------------ how they vary
 
     @cached_property
-    def joints(self) -> list[JointEstimate]:
+    def joints(self) -> list[Joint]:
         """Values of the candidates on each part, with their covariance."""
         joints = [joint_influence(part) for part in self.influences]
         if any((np.diag(part.regularized) <= 0.0).any() for part in joints):

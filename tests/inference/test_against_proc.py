@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import norm
 
 from sklearn_rank.inference import compare, metric_interval
-from sklearn_rank.inference._evidence import check_lists, influences_of, joint_influence
+from sklearn_rank.inference._evidence import check_lists, influences_of
+from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.metrics import get_measure, partial_auc_score, roc_auc_score
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "pROC.json").read_text())

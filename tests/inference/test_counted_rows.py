@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_rank import _order as _blocks
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._evidence import joint_influence
+from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,

@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference import compare
-from sklearn_rank.inference._evidence import (
-    check_groups,
-    check_lists,
-    influences_of,
-    joint_influence,
-    joint_samples,
-    mean_influences,
-)
+from sklearn_rank.inference._evidence import check_groups, check_lists, influences_of
+from sklearn_rank.inference._joint import joint_influence, joint_samples, mean_influences
 from sklearn_rank.metrics import get_measure
 from tests.oracles import differences as oracle
 

@@ -17,15 +17,8 @@ from sklearn_rank.inference import (
     roc_band,
     two_sample_rank_test,
 )
-from sklearn_rank.inference._evidence import (
-    GroupPart,
-    Groups,
-    Spread,
-    check_groups,
-    check_lists,
-    influences_of,
-    joint_influence,
-)
+from sklearn_rank.inference._evidence import Groups, check_groups, check_lists, influences_of
+from sklearn_rank.inference._joint import GroupPart, Spread, joint_influence
 from sklearn_rank.inference._limits import (
     independent_rows,
     kolmogorov_margin,

@@ -5,11 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from sklearn_rank.inference._evidence import (
-    joint_influence,
-    least_variance,
-    mean_influences,
-)
+from sklearn_rank.inference._joint import joint_influence, least_variance, mean_influences
 from sklearn_rank.metrics import Exponential, LocalAUC, Power, Wilcoxon, linear_rank_score
 from sklearn_rank.metrics._influence import partial_auc_influence_of
 from sklearn_rank.metrics._shared import ClassInfluence, linear_rank_influence_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference import Interval, _probabilities, net_benefit_curve
-from sklearn_rank.inference._evidence import GroupPart
+from sklearn_rank.inference._joint import GroupPart
 from sklearn_rank.inference._limits import safe_limits
 from sklearn_rank.metrics import net_benefit
 from sklearn_rank.metrics._shared import Groups
