@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_rank import _order as _blocks
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._evidence import joint_influence
+from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.metrics import average_precision_score, get_measure
 from sklearn_rank.metrics._influence import average_precision_influence
 from tests.oracles import influence_of_precision as oracle

@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_rank._order import counted_blocks
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._evidence import joint_influence
+from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.inference._list_intervals import list_interval
 from sklearn_rank.metrics import get_measure, r_precision_score, recall_at_k_score
 from sklearn_rank.metrics._influence import counts_at
