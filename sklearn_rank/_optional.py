@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
+
+import numpy as np
 
 # Requirement of each optional package, as in pyproject.toml.
 REQUIREMENTS = {
@@ -53,6 +58,44 @@ def import_dask(module: str = "dask") -> Any:
 def lightgbm_aliases(lightgbm: Any) -> dict[str, list[str]]:
     """All names of each parameter of LightGBM, the first one included."""
     return dict(lightgbm.basic._ConfigAliases._get_all_param_aliases())
+
+
+def refuse_unknown_parameters(estimator: Any) -> None:
+    """Refuse parameters that LightGBM or XGBoost would ignore: of an estimator, or one within."""
+    lightgbm, xgboost = sys.modules.get("lightgbm"), sys.modules.get("xgboost")
+    for model in (estimator, *estimator.get_params().values()):
+        aliases: dict[str, Any] = {}
+        if lightgbm is not None and isinstance(model, lightgbm.LGBMModel):
+            parameters: dict[str, Any] = dict(signature(lightgbm.LGBMModel).parameters)
+            parameters |= signature(type(model)).parameters
+            aliases = lightgbm_aliases(lightgbm)
+            names = set(parameters).union(*aliases.values())
+            for name in sorted(set(model.get_params()) - names):
+                close = get_close_matches(name, names, n=1)
+                raise ValueError(
+                    f"{type(model).__name__} contains {name!r}, which has no effect in LightGBM: "
+                    + (f"did you mean {close[0]!r}?" if close else "remove it.")
+                )
+        elif xgboost is not None and isinstance(model, xgboost.XGBModel):
+            parameters = dict(signature(xgboost.XGBModel).parameters)
+            aliases = {"learning_rate": ["eta"], "gamma": ["min_split_loss"]}
+            aliases |= {"reg_lambda": ["lambda"], "reg_alpha": ["alpha"]}
+            aliases |= {"n_jobs": ["nthread"], "random_state": ["seed"]}
+        # Of a parameter that is set by two names to two values the library takes one.
+        params = model.get_params(deep=False) if aliases else {}
+        for first, synonyms in aliases.items():
+            # Libraries take the first name, if it is set, before others.
+            ordered = sorted({first, *synonyms}, key=lambda x: (x != first, x not in parameters))
+            taken, *others = [x for x in ordered if params.get(x) is not None] or [first]
+            for name in others:
+                value, other = params[taken], params[name]
+                is_set = name not in parameters or other != parameters[name].default
+                if is_set and not np.array_equal(value, other):
+                    raise ValueError(
+                        f"{type(model).__name__} has {taken}={value!r} and {name}={other!r}, "
+                        f"which are two names of one parameter: set {taken} to the value that "
+                        f"is meant, and leave {name} out."
+                    )
 
 
 # Nanoseconds of NumPy from which on compiled code pays, if a solver repeats them about a hundred

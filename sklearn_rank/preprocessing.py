@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._label_orders import TargetType, read_label_orders
+from ._label_rankings._label_orders import TargetType, read_label_orders
 from ._lists import group_rows, treat_as_one_list
 from ._order import tied_blocks
 from ._sklearn_compat import StrOptions, fit_context

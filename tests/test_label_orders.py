@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
 from sklearn_rank import OrderPreservingLabelRanker
-from sklearn_rank._label_orders import read_label_orders
+from sklearn_rank._label_rankings._label_orders import read_label_orders
+from sklearn_rank._label_rankings._label_rankers import label_utilities
 from sklearn_rank.exceptions import ContinuousLabelWarning
 from sklearn_rank.preprocessing import label_grades
-from sklearn_rank.rankers._label_rankers import label_utilities
 from tests.oracles import label_orders as oracle
 
 NAN = float("nan")

@@ -45,7 +45,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, data_directory, describe_machine, format_table, seeded, write_table
 
-from sklearn_rank.inference._score_path import score_path_of
+from sklearn_rank._labels_in_part._score_path import score_path_of
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.metrics._shared import PartialLabels
 

@@ -58,8 +58,8 @@ from sklearn.preprocessing import SplineTransformer, StandardScaler
 from threadpoolctl import threadpool_limits
 
 from sklearn_rank import PNormPushRanker
+from sklearn_rank._promises._recall_certificate import stopping_boundary
 from sklearn_rank.inference import LabelDesign, plan_labels
-from sklearn_rank.inference._recall_certificate import stopping_boundary
 from sklearn_rank.metrics import get_scorer, precision_at_top_score
 from sklearn_rank.model_selection import BoundSearchCV
 

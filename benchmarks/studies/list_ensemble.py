@@ -45,8 +45,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
 
 from sklearn_rank import RankEnsembleClassifier
+from sklearn_rank._ensembles._ensemble_classifier import default_classifiers
 from sklearn_rank.metrics import get_measure
-from sklearn_rank.rankers._ensemble_classifier import default_classifiers
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "list_ensemble.csv"
 N_TRAIN, N_TEST, N_SPLITS = 3000, 6000, 3

@@ -1,10 +1,9 @@
 """Confidence intervals, significance tests and sample sizes for ranking measures."""
 
-from ._batch_limits import BatchLimits, batch_limits
+from typing import TYPE_CHECKING
+
+from .._on_first_use import on_first_use
 from ._compare import compare
-from ._confidence_sequence import ConfidenceSequence
-from ._label_design import LabelDesign
-from ._label_plan import LabelPlan, plan_labels
 from ._linear_rank import two_sample_rank_test
 from ._metric_interval import metric_interval
 from ._probabilities import (
@@ -13,10 +12,16 @@ from ._probabilities import (
     calibration_at_top,
     net_benefit_curve,
 )
-from ._recall_certificate import RecallCertificate, recall_certificate
 from ._results import Comparison, Interval
 from ._roc import RocBand, roc_band
-from ._sample_size import SampleSizePlan, sample_size
+
+if TYPE_CHECKING:
+    from .._labels_in_part._label_design import LabelDesign
+    from .._labels_in_part._label_plan import LabelPlan, plan_labels
+    from .._planning._confidence_sequence import ConfidenceSequence
+    from .._planning._sample_size import SampleSizePlan, sample_size
+    from .._promises._batch_limits import BatchLimits, batch_limits
+    from .._promises._recall_certificate import RecallCertificate, recall_certificate
 
 __all__ = [
     "BatchLimits",
@@ -41,3 +46,15 @@ __all__ = [
     "sample_size",
     "two_sample_rank_test",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        ".._labels_in_part._label_design": ["LabelDesign"],
+        ".._labels_in_part._label_plan": ["LabelPlan", "plan_labels"],
+        ".._planning._confidence_sequence": ["ConfidenceSequence"],
+        ".._planning._sample_size": ["SampleSizePlan", "sample_size"],
+        ".._promises._batch_limits": ["BatchLimits", "batch_limits"],
+        ".._promises._recall_certificate": ["RecallCertificate", "recall_certificate"],
+    },
+)

@@ -11,6 +11,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
+from .._labels_in_part._judged_queries import BOUNDED, JudgedQueries, limits_of_bounds
+from .._labels_in_part._label_design import Design
 from .._lists import ScoredLists
 from .._printed import ROUNDING
 from .._typing import FloatArray, IntArray
@@ -40,8 +42,6 @@ from ._evidence import (
     refuse_unknown,
 )
 from ._joint import Joint, joint_influence, joint_samples, mean_influences
-from ._judged_queries import BOUNDED, JudgedQueries, limits_of_bounds
-from ._label_design import Design
 from ._limits import BLOCK, Limits, LimitsAt, holm_adjust
 from ._methods import methods_of
 from ._queries import compare_samples, joint_means, query_values_of

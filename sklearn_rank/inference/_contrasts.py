@@ -11,14 +11,14 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from .._labels_in_part._label_bounds import is_bounded, label_bounds, target_in_part
+from .._labels_in_part._score_path import score_limits
 from .._typing import FloatArray
 from ..metrics._shared import ClassInfluence, Draws, Evidence
-from ._label_bounds import is_bounded, label_bounds, target_in_part
 from ._limits import Limits, LimitsAt, two_sided_quantile
 from ._list_intervals import limits_of_draws, list_interval, resampled_values
 from ._methods import interval_of, method_of
 from ._results import Comparison, Interval, Question
-from ._score_path import score_limits
 
 
 def interval_comparison(evidences: Sequence[Evidence], question: Question) -> Comparison:

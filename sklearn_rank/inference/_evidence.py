@@ -12,6 +12,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from .._labels_in_part._label_design import (
+    Design,
+    check_fitted_proxy,
+    check_labels_in_part,
+    check_partial_labels,
+)
 from .._lists import Lists, ScoredLists, check_scored_lists, numbers_of_queries
 from .._partitions import aligned, any_collection, is_collection
 from .._typing import FloatArray
@@ -35,7 +41,6 @@ from ..metrics._shared import (
     refuse_value,
     singleton_groups,
 )
-from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
 
 
 def list_of_chunks(

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from .._labels_in_part._label_bounds import bounds_interval, is_bounded
+from .._labels_in_part._score_path import score_interval
 from ..metrics import Measure
 from ..metrics._shared import Evidence, mean_at_random
 from ._evidence import influence_of, refuse_one_class, refuse_sampling, sampling_influence
-from ._label_bounds import bounds_interval, is_bounded
 from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval
 from ._list_intervals import (
     any_interval,
@@ -27,7 +28,6 @@ from ._list_intervals import (
 )
 from ._results import Interval
 from ._roc import auc_interval_of
-from ._score_path import score_interval
 
 
 @dataclass(frozen=True)

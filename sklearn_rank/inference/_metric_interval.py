@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from .._labels_in_part._judged_queries import JudgedQueries
+from .._labels_in_part._label_design import Design
 from .._validation import check_flag, check_generator, check_level, check_resamples
 from ..metrics import Accumulator, get_measure
 from ..metrics._shared import MeasureLike
@@ -16,8 +18,6 @@ from ._evidence import (
     read_rows,
     refuse_collections,
 )
-from ._judged_queries import JudgedQueries
-from ._label_design import Design
 from ._methods import interval_of, method_of, of_range
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_consistent_length
 
-from .._label_orders import read_label_orders, rows_numbered
+from .._label_rankings._label_orders import read_label_orders, rows_numbered
 from .._lists import LabelType, Overlap, ScoredLists, TrainingQueries, check_lists, check_overlap
 from .._partitions import aligned, any_collection
 from .._sklearn_compat import BaseScorer, any_response, cached_call, rows_at

@@ -1,10 +1,15 @@
 """Model selection for ranking: intervals, searches and splitters that keep queries whole."""
 
+from typing import TYPE_CHECKING
+
+from .._on_first_use import on_first_use
 from ._bound_search import BoundSearchCV, make_bound_scorer
 from ._candidates import SelectionReport
 from ._cross_val import CrossValInterval, cross_val_compare, cross_val_interval
 from ._query_splitters import QueryKFold, query_train_test_split
-from ._top_threshold import ThresholdReport, TopThresholdClassifier
+
+if TYPE_CHECKING:
+    from .._promises._top_threshold import ThresholdReport, TopThresholdClassifier
 
 __all__ = [
     "BoundSearchCV",
@@ -18,3 +23,10 @@ __all__ = [
     "make_bound_scorer",
     "query_train_test_split",
 ]
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        ".._promises._top_threshold": ["ThresholdReport", "TopThresholdClassifier"],
+    },
+)

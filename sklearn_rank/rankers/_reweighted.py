@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .._optional import refuse_unknown_parameters
 from .._sklearn_compat import (
     BlockProgress,
     CallbackSupportMixin,
@@ -52,7 +53,6 @@ from ._base import (
     restored_on_error,
     store_parameters,
 )
-from ._group_adapter import refuse_unknown_parameters
 from ._two_classes import (
     BipartiteRanker,
     Fold,

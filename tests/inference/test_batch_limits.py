@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from sklearn_rank._promises._batch_limits import fewest_hits_of_groups
 from sklearn_rank.inference import BatchLimits, LabelDesign, batch_limits
-from sklearn_rank.inference._batch_limits import fewest_hits_of_groups
 from tests.oracles import batch_limits as oracle
 
 

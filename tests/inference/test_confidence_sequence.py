@@ -8,8 +8,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_rank.inference import ConfidenceSequence, compare, metric_interval
-from sklearn_rank.inference._confidence_sequence import (
+from sklearn_rank._planning._confidence_sequence import (
     WIDEST,
     Bets,
     level_at_all_times,
@@ -17,6 +16,7 @@ from sklearn_rank.inference._confidence_sequence import (
     top_limits_at_all_times,
     value_growth,
 )
+from sklearn_rank.inference import ConfidenceSequence, compare, metric_interval
 from sklearn_rank.metrics import Accumulator, get_measure, make_measure
 from tests.oracles import confidence_sequences as oracle
 

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from sklearn_rank._labels_in_part._judged_queries import (
+    JudgedQueries,
+    expected_value,
+    limits_of_bounds,
+)
 from sklearn_rank.inference import LabelDesign, compare, metric_interval
-from sklearn_rank.inference._judged_queries import JudgedQueries, expected_value, limits_of_bounds
 from sklearn_rank.metrics import get_measure
 from tests.metrics.test_labels_in_part import NAMES
 from tests.oracles import judged_queries as oracle

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from sklearn_rank._labels_in_part._label_plan import _pivotal_sample
 from sklearn_rank.inference import LabelDesign, compare, metric_interval, plan_labels
-from sklearn_rank.inference._label_plan import _pivotal_sample
 
 from ..oracles import labels_in_part as oracle
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sklearn_rank._labels_in_part._score_path import ScorePath, _predicted, score_path_of
 from sklearn_rank.inference import LabelDesign, compare, metric_interval, plan_labels
 from sklearn_rank.inference._evidence import check_lists
-from sklearn_rank.inference._score_path import ScorePath, _predicted, score_path_of
 from sklearn_rank.metrics import get_measure, linear_rank_score
 from sklearn_rank.metrics._shared import LabelTotal, PartialLabels
 from tests.oracles import partial_labels as oracle
@@ -497,7 +497,7 @@ def test_rows_of_long_lists_are_joined_without_a_change(name, with_proxy, monkey
     options = {"design": LabelDesign(strata=strata, proxy=proxy)}
     found = []
     for most in (2**13, 2**20):
-        monkeypatch.setattr("sklearn_rank.inference._score_path.MANY_ROWS", most)
+        monkeypatch.setattr("sklearn_rank._labels_in_part._score_path.MANY_ROWS", most)
         single = metric_interval(name, labels, challenger, **options)
         both = compare(name, labels, {"a": challenger, "b": champion}, **options)
         found.append((single.low, single.estimate, single.high, both.low[0], both.high[0]))

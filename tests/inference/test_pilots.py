@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from sklearn_rank._planning._plans import Expected, _degrees, pilot_model, read_pilot
 from sklearn_rank.inference import metric_interval, sample_size
 from sklearn_rank.inference._evidence import check_groups, check_lists, influences_of
 from sklearn_rank.inference._joint import joint_influence
-from sklearn_rank.inference._plans import Expected, _degrees, pilot_model, read_pilot
 from sklearn_rank.metrics import get_measure
 from tests.inference.test_one_list import WITH_INFLUENCE
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
+from sklearn_rank._promises._recall_certificate import chances_of_error, stopping_boundary
 from sklearn_rank.inference import LabelDesign, recall_certificate
-from sklearn_rank.inference._recall_certificate import chances_of_error, stopping_boundary
 
 from ..oracles import recall as oracle
 

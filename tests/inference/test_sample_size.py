@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from sklearn_rank._planning._plans import Composition, ExpectedAUC, PlanModel, threshold_share
 from sklearn_rank.inference import compare, metric_interval, sample_size
-from sklearn_rank.inference._plans import Composition, ExpectedAUC, PlanModel, threshold_share
 from sklearn_rank.inference._roc import both_below
 from tests.oracles import sample_sizes as oracle
 

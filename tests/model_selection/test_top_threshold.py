@@ -14,13 +14,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from sklearn_rank._promises._top_threshold import CutOffs, Goal
 from sklearn_rank.bounds._cutoffs import SHARES, STARTS, chance_of_amounts
 from sklearn_rank.exceptions import ThresholdWarning
 from sklearn_rank.inference import ConfidenceSequence, batch_limits
 from sklearn_rank.inference._evidence import check_groups
 from sklearn_rank.metrics import net_benefit
 from sklearn_rank.model_selection import TopThresholdClassifier
-from sklearn_rank.model_selection._top_threshold import CutOffs, Goal
 from tests.model_selection.estimators import Column
 from tests.oracles import cutoffs as oracle
 

@@ -25,12 +25,12 @@ from sklearn_rank import (
     RankEnsembleClassifier,
     TopFocusedRanker,
 )
+from sklearn_rank._ensembles._group_adapter import ordered_by_content
+from sklearn_rank._ensembles._members import categorical_columns
 from sklearn_rank._lists import LabelType, check_lists
 from sklearn_rank.exceptions import LargeGainWarning
 from sklearn_rank.metrics import get_measure, ndcg_score
 from sklearn_rank.rankers._base import check_columns, row_keys
-from sklearn_rank.rankers._group_adapter import ordered_by_content
-from sklearn_rank.rankers._members import categorical_columns
 
 
 def light(**parameters):

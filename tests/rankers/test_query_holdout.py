@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from sklearn_rank._ensembles._group_adapter import held_out_lists
 from sklearn_rank._lists import Lists, group_rows
-from sklearn_rank.rankers._group_adapter import held_out_lists
 
 
 def hold_out_queries(qid, fraction, seed):

@@ -198,7 +198,7 @@ def test_default_members(monkeypatch, few_trees):
     # Amounts are no grades of lambdarank, and their gain is linear.
     amounts = clone(equal).fit(numbers, 1000.5 * y, qid=qid)
     assert isinstance(amounts.estimators_[0][-1], HistGradientBoostingRegressor)
-    monkeypatch.setattr("sklearn_rank.rankers._ensemble.is_installed", lambda _: False)
+    monkeypatch.setattr("sklearn_rank._ensembles._ensemble.is_installed", lambda _: False)
     without = clone(equal).fit(X, y, qid=qid)
     assert isinstance(without.estimators_[0][-1][-1], HistGradientBoostingRegressor)
     assert without.score(X, y, qid=qid) > 0.8
@@ -208,7 +208,7 @@ def test_default_members(monkeypatch, few_trees):
 
 def test_boosting_stops_early_with_many_queries_for_any_measure(monkeypatch):
     X, y, qid = frame_of(40)
-    monkeypatch.setattr("sklearn_rank.rankers._ensemble.MANY_QUERIES", 10)
+    monkeypatch.setattr("sklearn_rank._ensembles._ensemble.MANY_QUERIES", 10)
     ensemble = RankEnsemble(measure="err", random_state=0, cv=2).fit(X, y, qid=qid)
     for ranker in ensemble.named_estimators_["boosted"][-1].estimators_:
         adapter = getattr(ranker, "steps", [("", ranker)])[-1][1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank import losses
-from sklearn_rank._label_orders import LabelOrders
+from sklearn_rank._label_rankings._label_orders import LabelOrders
 from sklearn_rank._solvers import (
     LabelProblem,
     OnePart,

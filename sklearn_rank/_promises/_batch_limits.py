@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .._labels_in_part._label_design import Design, rows_at_random
 from .._printed import Printed, Table
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
@@ -32,10 +33,9 @@ from .._validation import (
     refuse_misread,
 )
 from ..bounds._shared import sums_of_earlier
+from ..inference._evidence import check_joined_groups, check_one_list, refuse_collections
+from ..inference._limits import log_binomial
 from ..metrics import get_measure
-from ._evidence import check_joined_groups, check_one_list, refuse_collections
-from ._label_design import Design, rows_at_random
-from ._limits import log_binomial
 
 # Numbers of rows at which limits are computed: from the first on, each by a factor more.
 FIRST_LOOK, BETWEEN_LOOKS = 10, 1.3

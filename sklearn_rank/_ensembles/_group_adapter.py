@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Callable, Collection
 from copy import copy
-from difflib import get_close_matches
 from inspect import signature
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -25,7 +23,7 @@ from sklearn.utils import (
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
-from .._optional import import_optional, lightgbm_aliases
+from .._optional import import_optional, lightgbm_aliases, refuse_unknown_parameters
 from .._order import stable_order
 from .._sklearn_compat import HasMethods, StrOptions, fit_context, rows_at
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -42,7 +40,7 @@ from .._warn import warn
 from ..exceptions import LargeGainWarning
 from ..metrics import Measure, get_measure
 from ..metrics._shared import check_fixed_scale
-from ._base import (
+from ..rankers._base import (
     check_columns,
     forget,
     is_frame,
@@ -53,7 +51,7 @@ from ._base import (
     store_parameters,
     summed,
 )
-from ._list_base import QueryRanker, held_out_value
+from ..rankers._list_base import QueryRanker, held_out_value
 
 
 class GroupedRows(NamedTuple):
@@ -123,44 +121,6 @@ class EarlyStopping:
     @property
     def best(self) -> int:
         return int(np.argmax(self.values))
-
-
-def refuse_unknown_parameters(estimator: Any) -> None:
-    """Refuse parameters that LightGBM or XGBoost would ignore: of an estimator, or one within."""
-    lightgbm, xgboost = sys.modules.get("lightgbm"), sys.modules.get("xgboost")
-    for model in (estimator, *estimator.get_params().values()):
-        aliases: dict[str, Any] = {}
-        if lightgbm is not None and isinstance(model, lightgbm.LGBMModel):
-            parameters: dict[str, Any] = dict(signature(lightgbm.LGBMModel).parameters)
-            parameters |= signature(type(model)).parameters
-            aliases = lightgbm_aliases(lightgbm)
-            names = set(parameters).union(*aliases.values())
-            for name in sorted(set(model.get_params()) - names):
-                close = get_close_matches(name, names, n=1)
-                raise ValueError(
-                    f"{type(model).__name__} contains {name!r}, which has no effect in LightGBM: "
-                    + (f"did you mean {close[0]!r}?" if close else "remove it.")
-                )
-        elif xgboost is not None and isinstance(model, xgboost.XGBModel):
-            parameters = dict(signature(xgboost.XGBModel).parameters)
-            aliases = {"learning_rate": ["eta"], "gamma": ["min_split_loss"]}
-            aliases |= {"reg_lambda": ["lambda"], "reg_alpha": ["alpha"]}
-            aliases |= {"n_jobs": ["nthread"], "random_state": ["seed"]}
-        # Of a parameter that is set by two names to two values the library takes one.
-        params = model.get_params(deep=False) if aliases else {}
-        for first, synonyms in aliases.items():
-            # Libraries take the first name, if it is set, before others.
-            ordered = sorted({first, *synonyms}, key=lambda x: (x != first, x not in parameters))
-            taken, *others = [x for x in ordered if params.get(x) is not None] or [first]
-            for name in others:
-                value, other = params[taken], params[name]
-                is_set = name not in parameters or other != parameters[name].default
-                if is_set and not np.array_equal(value, other):
-                    raise ValueError(
-                        f"{type(model).__name__} has {taken}={value!r} and {name}={other!r}, "
-                        f"which are two names of one parameter: set {taken} to the value that "
-                        f"is meant, and leave {name} out."
-                    )
 
 
 class GroupBooster:

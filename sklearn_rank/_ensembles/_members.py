@@ -19,8 +19,8 @@ from .._sklearn_compat import BaseComposition, HasMethods, rows_at
 from .._typing import FloatArray
 from ..inference import Comparison
 from ..metrics import get_measure
-from ._base import in_parallel, restored_on_error
-from ._two_classes import Fold
+from ..rankers._base import in_parallel, restored_on_error
+from ..rankers._two_classes import Fold
 
 # Maximum number of categories of a column; the rarest others are one.
 MAX_CATEGORIES = 50

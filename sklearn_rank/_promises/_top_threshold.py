@@ -48,10 +48,10 @@ from ..inference import BatchLimits, batch_limits
 from ..inference._shared import check_groups
 from ..metrics import get_measure
 from ..metrics._shared import Groups, amounts_of, ranking_scores
+from ..model_selection._candidates import check_scores, fit_part, refuse_repeated
+from ..model_selection._cross_val import Sample, make_folds, samples_of
+from ..model_selection._query_splitters import places_of
 from ..rankers._shared import restored_on_error, store_parameters
-from ._candidates import check_scores, fit_part, refuse_repeated
-from ._cross_val import Sample, make_folds, samples_of
-from ._query_splitters import places_of
 
 # Largest factor of the number of calibration rows that a report recommends.
 MAX_GROWTH = 100.0

@@ -11,7 +11,6 @@ from scipy.sparse import csgraph, issparse
 from scipy.special import expit, softmax
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from .._label_orders import LabelOrders, TargetType, read_label_orders, rows_numbered
 from .._lists import Lists
 from .._sklearn_compat import (
     CallbackSupportMixin,
@@ -38,15 +37,16 @@ from ..losses import ListwiseSoftmax, PointwiseLogistic, TemplateLoss
 from ..losses._shared import LossOnLists
 from ..metrics import Measure, get_measure, rank_positions
 from ..metrics._shared import check_two_grades, scored_labels
-from ._base import refuse_blocked, restored_on_error, store_parameters, warn_of_scales
-from ._linear_base import list_curvatures, relative_alpha, ridge_solution
-from ._list_base import (
+from ..rankers._base import refuse_blocked, restored_on_error, store_parameters, warn_of_scales
+from ..rankers._linear_base import list_curvatures, relative_alpha, ridge_solution
+from ..rankers._list_base import (
     ListRanker,
     calibrated_loss,
     check_gains,
     weights_of,
     with_query_weight,
 )
+from ._label_orders import LabelOrders, TargetType, read_label_orders, rows_numbered
 
 
 class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):

@@ -34,7 +34,17 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..inference import Comparison, compare
 from ..inference._shared import whole_weights
 from ..metrics import get_measure
-from ._base import check_columns, restored_on_error, store_parameters
+from ..rankers._base import check_columns, restored_on_error, store_parameters
+from ..rankers._two_classes import (
+    BipartiteRanker,
+    Fold,
+    TwoClasses,
+    fit_with_weights,
+    folds_of_all_rows,
+    log_odds,
+    mass_of_top,
+    share_threshold,
+)
 from ._members import (
     NamedMembers,
     boosted_trees,
@@ -44,16 +54,6 @@ from ._members import (
     refuse_empty_columns,
     with_indicators,
     with_ordinal_codes,
-)
-from ._two_classes import (
-    BipartiteRanker,
-    Fold,
-    TwoClasses,
-    fit_with_weights,
-    folds_of_all_rows,
-    log_odds,
-    mass_of_top,
-    share_threshold,
 )
 
 # Minimum slope of the calibration, so that scores without information keep their order.

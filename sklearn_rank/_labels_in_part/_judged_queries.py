@@ -23,13 +23,13 @@ from .._lists import ScoredLists
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
 from ..bounds._shared import NEGLIGIBLE
+from ..inference._limits import Limits
+from ..inference._queries import QueryValues, groups_of_queries, sample_interval
+from ..inference._results import Interval
 from ..metrics import Measure
 from ..metrics._shared import Evidence, Groups, PartialLabels
 from ._label_bounds import values_over_labels
 from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
-from ._limits import Limits
-from ._queries import QueryValues, groups_of_queries, sample_interval
-from ._results import Interval
 from ._score_path import probabilities_of_labels
 
 # A sample may have so many labels of the rarer class fewer than expected.

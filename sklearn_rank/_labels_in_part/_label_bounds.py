@@ -10,9 +10,9 @@ import numpy as np
 
 from .._printed import ROUNDING
 from .._typing import FloatArray
+from ..inference._limits import Limits
+from ..inference._results import Interval
 from ..metrics._shared import Evidence
-from ._limits import Limits
-from ._results import Interval
 
 
 def is_bounded(evidence: Evidence) -> bool:

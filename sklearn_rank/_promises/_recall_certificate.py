@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import betaincinv
 
+from .._labels_in_part._label_design import Design, LabelDesign
 from .._printed import ROUNDING, Printed, fixed
 from .._typing import FloatArray
 from .._validation import (
@@ -30,10 +31,9 @@ from .._validation import (
     check_level,
     check_share,
 )
+from ..inference._evidence import check_one_list
+from ..inference._limits import log_binomial
 from ..metrics import get_measure
-from ._evidence import check_one_list
-from ._label_design import Design, LabelDesign
-from ._limits import log_binomial
 
 # Positives in the sample from which on only the labels of all rows certify anything.
 MOST_FOUND = 500

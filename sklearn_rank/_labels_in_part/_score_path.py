@@ -26,12 +26,12 @@ from scipy.stats import rankdata
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..bounds._shared import NEGLIGIBLE, TINY
+from ..inference._evidence import influence_of
+from ..inference._joint import Joint, joint_influence, variance_of
+from ..inference._limits import MOST_STEPS, Limits, LimitsAt, two_sided_quantile
+from ..inference._results import Interval
 from ..metrics._shared import AtLabels, Evidence, FractionalList, Groups, LabelTotal, PartialLabels
-from ._evidence import influence_of
-from ._joint import Joint, joint_influence, variance_of
 from ._label_bounds import target_in_part, without_rounding
-from ._limits import MOST_STEPS, Limits, LimitsAt, two_sided_quantile
-from ._results import Interval
 
 # Length of a step of the path, in standard deviations of the statistic and as a change of logits.
 STEP, LARGEST_CHANGE = 0.35, 0.75

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import lambertw, logsumexp, ndtr
 from sklearn.utils import check_consistent_length
 
+from .._labels_in_part._label_design import Design, random_rows
 from .._optional import import_pandas
 from .._order import counted_blocks
 from .._printed import fixed, html_table
@@ -35,9 +36,7 @@ from .._validation import (
     take,
 )
 from .._warn import warn
-from ..metrics import Accumulator, Measure, get_measure
-from ..metrics._shared import Evidence, MeasureLike
-from ._evidence import (
+from ..inference._evidence import (
     LEAST_DRAWS,
     WeightMeaning,
     accumulated_list,
@@ -48,14 +47,15 @@ from ._evidence import (
     refuse_fractions,
     refuse_unknown,
 )
-from ._joint import joint_influence
-from ._label_design import Design, random_rows
-from ._limits import BLOCK, MOST_STEPS, ROUNDED_STEP, two_sided_quantile
-from ._list_intervals import THRESHOLD_SHARE, extreme_hits
-from ._methods import interval_of, method_of
-from ._metric_interval import interval_of_accumulator
-from ._queries import QueryValues, on_same_queries, query_differences, sample_interval
-from ._results import Interval
+from ..inference._joint import joint_influence
+from ..inference._limits import BLOCK, MOST_STEPS, ROUNDED_STEP, two_sided_quantile
+from ..inference._list_intervals import THRESHOLD_SHARE, extreme_hits
+from ..inference._methods import interval_of, method_of
+from ..inference._metric_interval import interval_of_accumulator
+from ..inference._queries import QueryValues, on_same_queries, query_differences, sample_interval
+from ..inference._results import Interval
+from ..metrics import Accumulator, Measure, get_measure
+from ..metrics._shared import Evidence, MeasureLike
 
 # Growth of bets on some values, up and down, by the size of the bet; their total and their number.
 Growth = tuple[FloatArray, FloatArray, float, float]

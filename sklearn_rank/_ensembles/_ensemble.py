@@ -29,7 +29,7 @@ from ..metrics._shared import (
     scores_with_ids,
 )
 from ..preprocessing import QueryNormalizer
-from ._base import (
+from ..rankers._base import (
     TIED,
     check_columns,
     forget,
@@ -38,10 +38,16 @@ from ._base import (
     row_keys,
     store_parameters,
 )
+from ..rankers._linear_base import as_normalizer
+from ..rankers._linear_rankers import OrderPreservingRanker
+from ..rankers._list_base import (
+    QueryRanker,
+    check_held_out_weights,
+    checked_labels,
+    held_out_value,
+)
+from ..rankers._two_classes import Fold, of_taken_rows
 from ._group_adapter import GroupRankerAdapter
-from ._linear_base import as_normalizer
-from ._linear_rankers import OrderPreservingRanker
-from ._list_base import QueryRanker, check_held_out_weights, checked_labels, held_out_value
 from ._members import (
     NamedMembers,
     boosted_trees,
@@ -53,7 +59,6 @@ from ._members import (
     with_indicators,
     with_ordinal_codes,
 )
-from ._two_classes import Fold, of_taken_rows
 
 
 class Fusion:

@@ -15,11 +15,11 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 from sklearn.utils.multiclass import type_of_target
 
-from ._lists import Lists
-from ._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ._validation import KNOWN_IN_PART, check_choice, is_missing, ravelled, reads_as, refuse_mask
-from ._warn import warn
-from .exceptions import ContinuousLabelWarning
+from .._lists import Lists
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._validation import KNOWN_IN_PART, check_choice, is_missing, ravelled, reads_as, refuse_mask
+from .._warn import warn
+from ..exceptions import ContinuousLabelWarning
 
 TargetType: TypeAlias = Literal["auto", "utilities", "positions", "orders", "indicator", "classes"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._planning._sample_size import check_length
 from .._printed import Printed, fixed
 from .._typing import FloatArray, IntArray
 from .._validation import (
@@ -20,12 +21,11 @@ from .._validation import (
     refuse_misread,
 )
 from ..bounds._shared import NEGLIGIBLE
+from ..inference._evidence import check_lists, refuse_collections
+from ..inference._limits import two_sided_quantile
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
-from ._evidence import check_lists, refuse_collections
 from ._label_design import LabelDesign, check_proxy
-from ._limits import two_sided_quantile
-from ._sample_size import check_length
 from ._score_path import probabilities_of_labels
 
 # Share of the labels of rows with an influence that goes to all of these alike, as the predictions

@@ -18,9 +18,7 @@ from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray, IntArray
 from .._warn import warn
 from ..bounds._shared import TINY
-from ..metrics import Measure
-from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, share_at
-from ._evidence import (
+from ..inference._evidence import (
     check_lists,
     influence_of,
     named_scores,
@@ -29,11 +27,13 @@ from ._evidence import (
     refuse_one_class,
     refuse_unknown,
 )
-from ._joint import joint_influence, mean_influences
-from ._limits import Limits, limits_of_mean, safe_limits, two_sided_quantile
-from ._list_intervals import grouped_top, top_limits
-from ._queries import QueryValues, are_shares, query_values_of
-from ._roc import AUCMoments, auc_limits, auc_parts
+from ..inference._joint import joint_influence, mean_influences
+from ..inference._limits import Limits, limits_of_mean, safe_limits, two_sided_quantile
+from ..inference._list_intervals import grouped_top, top_limits
+from ..inference._queries import QueryValues, are_shares, query_values_of
+from ..inference._roc import AUCMoments, auc_limits, auc_parts
+from ..metrics import Measure
+from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, share_at
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Adapter and ensembles: rankers made of the estimators of other libraries."""

@@ -1,0 +1,1 @@
+"""Label rankings: orders of labels, one list for each row, and their ranker."""

@@ -1,0 +1,1 @@
+"""Plans and sequences: sample sizes, and intervals that hold at every look."""
