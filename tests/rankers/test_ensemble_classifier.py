@@ -14,10 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank import RankEnsembleClassifier
+from sklearn_rank._ensembles import _ensemble_classifier
 from sklearn_rank._ensembles._ensemble_classifier import Stack
 from sklearn_rank.datasets import make_bipartite_ranking
 from sklearn_rank.metrics import average_precision_score, get_measure
-from sklearn_rank.rankers import _ensemble_classifier
 from sklearn_rank.rankers._two_classes import TwoClasses
 from tests.model_selection.estimators import Column
 from tests.oracles import stack as oracle

@@ -16,11 +16,11 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 from sklearn_rank import OrderPreservingRanker, RankEnsemble, RankEnsembleClassifier
+from sklearn_rank._ensembles import _ensemble
 from sklearn_rank.exceptions import QueryOverlapWarning, ScorerSetupError, SingleListWarning
 from sklearn_rank.metrics import get_measure, get_scorer
 from sklearn_rank.metrics._shared import scores_with_ids
 from sklearn_rank.preprocessing import QueryNormalizer
-from sklearn_rank.rankers import _ensemble
 from tests.oracles import query_features as oracle
 
 pytestmark = pytest.mark.filterwarnings(
