@@ -1,19 +1,23 @@
-"""Rows of dask collections, chunk by chunk: chunk i of all columns in one task.
+"""Rows in parts: columns in memory are one part, those of dask collections have several.
 
-Scheduling, retries, spilling and transfers are dask's. This module brings columns into chunks that
-belong together, runs functions of one chunk, joins their results in a tree, and says in which
-chunk an error arose.
+Scheduling, retries, spilling and transfers are dask's. This module brings columns into parts that
+belong together, calls functions of one part, joins their results in a tree, and says in which
+chunk an error arose. No other module asks dask for anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from math import isnan
+from math import isnan, nan
 from operator import getitem
 from typing import Any
+from weakref import ref
 
+import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from ._optional import import_dask
@@ -33,51 +37,143 @@ def any_collection(*values: Any) -> bool:
     return any(is_collection(value) for value in values)
 
 
-def refuse_collection(value: Any, name: str) -> None:
-    """Raise an error for a dask collection if all rows are needed at once."""
-    if is_collection(value):
-        raise TypeError(
-            f"{name} is a dask collection, but all its rows are needed in memory here: pass"
-            f" {name}.compute()."
-        )
+def refuse_collections(
+    reason: str = "all its rows are needed in memory here", **columns: Any
+) -> None:
+    """Raise an error for dask collections, also in mappings and pairs, if all rows are needed."""
+    for name, value in columns.items():
+        if is_collection(value):
+            raise TypeError(
+                f"{name} is a dask collection, but {reason}: pass {name}.compute() if it fits into"
+                " memory."
+            )
+        inner: dict[str, Any] = {}
+        if isinstance(value, Mapping):
+            inner = {f"{name}[{key!r}]": part for key, part in value.items()}
+        elif isinstance(value, tuple | list) and len(value) == 2:
+            inner = {f"{name}[{place}]": part for place, part in enumerate(value)}
+        if inner:
+            refuse_collections(reason, **inner)
 
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """Columns of rows, cut into chunks."""
+    """A value of each part of some rows: its columns by name, or what functions made of them.
 
-    columns: dict[str, Any]
-    n_chunks: int  # Number of chunks, empty ones included
-    lengths: tuple[int, ...] | None
+    Parts without rows have the value None, which functions do not get. Values of collections are
+    lazy.
+    """
+
+    values: list[Any]
+    columns: dict[str, Any]  # A list with one entry for each part, or a single value for all
+    lengths: tuple[int, ...] | None  # Number of rows of each part, if known
+    in_memory: bool = False
 
     def map(
-        self, function: Callable[..., Any], *arguments: Any, numbered: bool = False
+        self, function: Callable[..., Any], *shared: Any, each: Sequence[Iterable[Any]] = ()
+    ) -> Partitions:
+        """Call ``function(value, *own, *shared)``, where ``each`` has the ``own`` of all parts."""
+        run, same = self._task(_on_part), [self._sent(value) for value in (function, *shared)]
+        numbers = [None] if self.in_memory else range(len(self.values))
+        calls = zip(numbers, self.values, *each, strict=True)
+        return replace(self, values=[run(len(each), *call, *same) for call in calls])
+
+    def without(self, name: str) -> Partitions:
+        """Leave out a column, which is then not read."""
+        columns = {key: column for key, column in self.columns.items() if key != name}
+        values = [{key: part[key] for key in columns} for part in self.values]
+        return replace(self, values=values, columns=columns)
+
+    def merged(self, merge: Callable[[list[Any]], Any]) -> Any:
+        """Merge the values in a tree, each level in the order of the parts; lazy."""
+        join, degree, level = self._task(_merge_present), 8, self.values
+        while True:
+            level = [join(merge, *level[i : i + degree]) for i in range(0, len(level), degree)]
+            if len(level) == 1:
+                return level[0]
+
+    def call(self, function: Callable[..., Any], *values: Any) -> Any:
+        """Call a function of values that may be lazy; lazy."""
+        return self._task(function)(*map(self._sent, values))
+
+    def gathered(
+        self, function: Callable[..., Any], each: Iterable[tuple[Any, ...]], *shared: Any
     ) -> list[Any]:
-        delayed = import_dask().delayed
-        run = delayed(_on_chunk, pure=False)
-        names = tuple(self.columns)
-        shared = [
-            argument if is_collection(argument) else delayed(argument, traverse=False)
-            for argument in (function, *arguments)
-        ]
-        columns = [
-            c if isinstance(c, list) else [c] * self.n_chunks for c in self.columns.values()
-        ]
+        """Of values that are lists: ``function(entries of all parts, *own, *shared)`` for each
+        place in them; lazy.
+        """
+        run, take, same = self._task(function), self._task(_entry), map(self._sent, shared)
+        shared = tuple(same)
         return [
-            run(number, numbered, names, *chunk, *shared)
-            for number, chunk in enumerate(zip(*columns, strict=True))
+            run([take(value, place) for value in self.values], *own, *shared)
+            for place, own in enumerate(each)
         ]
+
+    def reduce(self, merge: Callable[[list[Any]], Any]) -> Any:
+        (merged,) = self.compute(self.merged(merge))
+        if merged is None:
+            raise ValueError(f"{next(iter(self.columns))} is empty: pass at least one item.")
+        return merged
+
+    def results(self) -> list[Any]:
+        """Values of the parts that have rows."""
+        return [value for value in self.compute(*self.values) if value is not None]
 
     def compute(self, *values: Any) -> tuple[Any, ...]:
         """Compute on the scheduler that is active: a distributed client's, else dask's own."""
         return self._run("compute", *values)
 
-    def persist(self, *values: Any) -> tuple[Any, ...]:
-        return self._run("persist", *values)
+    def persisted(self, exit_stack: ExitStack | None = None) -> Partitions:
+        """Compute the values where they are, and keep them there, at most until an exit."""
+        values = _Persisted(self._run("persist", *self.values))
+        reference = ref(values)
+
+        def release() -> None:
+            # A traceback may refer to the values for long.
+            values, distributed = reference(), sys.modules.get("distributed")
+            if values is not None and distributed is not None:
+                for future in distributed.futures_of(list(values)):
+                    future.release()
+
+        if exit_stack is not None:
+            exit_stack.callback(release)
+        return replace(self, values=values)
+
+    def array(self, dtype: Any = np.float64) -> Any:
+        """Values that are arrays as one, (n_rows,): lazy of collections."""
+        if self.in_memory:
+            return self.values[0]
+        array = import_dask("dask.array")
+        as_array = self._task(lambda values: np.empty(0, dtype) if values is None else values)
+        lengths = self.lengths or (nan,) * len(self.values)
+        return array.concatenate(
+            [
+                array.from_delayed(as_array(values), shape=(length,), dtype=dtype)
+                for values, length in zip(self.values, lengths, strict=True)
+            ]
+        )
+
+    def _task(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        if self.in_memory:
+            return function
+        task: Callable[..., Any] = import_dask().delayed(function, pure=False)
+        return task
+
+    def _sent(self, value: Any) -> Any:
+        """A value that goes to all parts, once to each machine."""
+        if self.in_memory or is_collection(value):
+            return value
+        return import_dask().delayed(value, traverse=False)
 
     def _run(self, method: str, *values: Any) -> tuple[Any, ...]:
+        if self.in_memory:
+            return values
+        dask = import_dask()
+        # What goes to single parts is in the tasks: they are large, and that is known.
+        large = {"distributed.admin.large-graph-warning-threshold": "1 PB"}
         try:
-            return tuple(getattr(import_dask(), method)(*values))
+            with dask.config.set(large if has_cluster() else {}):
+                return tuple(getattr(dask, method)(*values))
         except Exception as error:
             # An engine that has lost its workers is not asked again.
             package = type(error).__module__.partition(".")[0]
@@ -90,12 +186,11 @@ class Partitions:
             ) from error
 
     def _first_unreadable(self) -> int | None:
-        """Find by bisection the first chunk with a column that cannot be computed."""
-        dask = import_dask()
-        discard = dask.delayed(lambda *columns: None, pure=False)
+        """Find by bisection the first part with a column that cannot be computed."""
+        discard = self._task(lambda *columns: None)
         columns = [column for column in self.columns.values() if isinstance(column, list)]
-        tasks = [discard(*(c[number] for c in columns)) for number in range(self.n_chunks)]
-        low, high = 0, self.n_chunks
+        tasks = [discard(*of_part) for of_part in zip(*columns, strict=True)]
+        low, high = 0, len(tasks)
         try:
             if not _fails(tasks):
                 return None
@@ -106,59 +201,27 @@ class Partitions:
             return None
         return low
 
-    def with_columns(
-        self, function: Callable[..., Any], names: Sequence[str], *arguments: Any
-    ) -> Partitions:
-        """Replace the columns of each chunk by the columns that a function returns."""
-        take = import_dask().delayed(_column_of, pure=False)
-        chunks = self.map(function, *arguments)
-        columns = {name: [take(chunk, name) for chunk in chunks] for name in names}
-        return Partitions(columns, self.n_chunks, self.lengths)
 
-    def reduce(
-        self,
-        function: Callable[..., Any],
-        merge: Callable[[list[Any]], Any],
-        *arguments: Any,
-        numbered: bool = False,
-    ) -> Any:
-        """Run a function on each chunk and merge the results."""
-        results = self.map(function, *arguments, numbered=numbered)
-        (merged,) = self.compute(tree_reduce(results, merge))
-        if merged is None:
-            raise ValueError(f"{next(iter(self.columns))} is empty: pass at least one item.")
-        return merged
+class _Persisted(list[Any]):
+    """Values that workers hold; a list that can be referred to weakly."""
 
 
-def tree_reduce(parts: Sequence[Any], merge: Callable[[list[Any]], Any]) -> Any:
-    """Prepare a tree of merges; each level keeps the order of the chunks."""
-    join, degree = import_dask().delayed(_merge_present, pure=False), 8
-    level = list(parts)
-    while True:
-        level = [join(merge, *level[i : i + degree]) for i in range(0, len(level), degree)]
-        if len(level) == 1:
-            return level[0]
-
-
-def in_chunk(number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a function on one chunk; errors get the number of the chunk."""
+def has_cluster() -> bool:
     try:
-        return function(*arguments)
-    except Exception as error:
-        if error.args != (str(error),):
-            general: Exception = RuntimeError(f"chunk {number}: {type(error).__name__}: {error}")
-            general.chunk = number  # type: ignore[attr-defined]
-            raise general from error
-        error.args = (f"chunk {number}: {error}",)
-        error.chunk = number  # type: ignore[attr-defined]
-        raise
+        sys.modules["distributed"].Client.current()
+    except (KeyError, ValueError):
+        return False
+    return True
 
 
-def aligned(**columns: Any) -> Partitions:
-    single = {name: value for name, value in columns.items() if _is_single(value)}
+def parts(**columns: Any) -> Partitions:
+    """Columns of the same rows in parts; numbers, strings and None hold for all rows."""
     lazy = {
         name: _check_column(name, value) for name, value in columns.items() if is_collection(value)
     }
+    if not lazy:
+        return Partitions([columns], columns, None, in_memory=True)
+    single = {name: value for name, value in columns.items() if _is_single(value)}
     local = {name: columns[name] for name in columns if name not in {*single, *lazy}}
     known = {
         name: value.chunks[0]
@@ -173,11 +236,11 @@ def aligned(**columns: Any) -> Partitions:
             if chunks != lengths:
                 lazy[name] = lazy[name].rechunk({0: lengths})
     counts = {name: value.npartitions for name, value in lazy.items()}
-    first, n_chunks = next(iter(counts.items()))
+    first, n_parts = next(iter(counts.items()))
     for name, count in counts.items():
-        if count != n_chunks:
+        if count != n_parts:
             raise ValueError(
-                f"{first} has {n_chunks} partitions, but {name} has {count}, of unknown lengths,"
+                f"{first} has {n_parts} partitions, but {name} has {count}, of unknown lengths,"
                 " so their rows cannot be aligned: take both from one dataframe, or make arrays of"
                 " both by .to_dask_array(lengths=True)."
             )
@@ -192,8 +255,24 @@ def aligned(**columns: Any) -> Partitions:
             )
         _check_total(known, name, _n_rows(value))
         cut[name] = _cut(value, lengths)
-    chunks = {**single, **_delay_chunks(lazy), **cut}
-    return Partitions({name: chunks[name] for name in columns}, n_chunks, lengths)
+    by_part = {**single, **_delay_chunks(lazy), **cut}
+    by_part = {name: by_part[name] for name in columns}
+    values = [
+        {name: x[i] if isinstance(x, list) else x for name, x in by_part.items()}
+        for i in range(n_parts)
+    ]
+    return Partitions(values, by_part, lengths)
+
+
+def how_to_join(qid: Any) -> str:
+    """Say how the rows of each query come into one chunk."""
+    if is_collection(qid) and _is_frame(qid):
+        name = getattr(qid, "name", None) or "qid"
+        return f"bring the rows of each together by df = df.shuffle({name!r})"
+    return (
+        "rechunk the arrays where queries begin, or make a dask dataframe df of them and take the"
+        " columns of df.shuffle('qid')"
+    )
 
 
 def _is_single(value: Any) -> bool:
@@ -278,37 +357,47 @@ def _check_total(known: dict[str, Any], name: str, n: int) -> None:
         )
 
 
-def _on_chunk(number: int, numbered: bool, names: tuple[str, ...], *values: Any) -> Any:
-    """Run a function on the columns of one chunk; None if it has no rows."""
-    columns = dict(zip(names, values, strict=False))
-    function, *arguments = values[len(names) :]
-
-    def run() -> Any:
-        counts = {name: _n_rows(value) for name, value in columns.items() if not _is_single(value)}
-        first, n_rows = next(iter(counts.items()))
-        for name, count in counts.items():
-            if count != n_rows:
-                raise ValueError(
-                    f"{first} has {n_rows} rows, but {name} has {count}: take both from one"
-                    " dataframe, or make arrays of both by .to_dask_array(lengths=True) with equal"
-                    " chunks."
-                )
-        if not n_rows:
-            return None
-        return function(*([number] if numbered else []), columns, *arguments)
-
-    return in_chunk(number, run)
+def _on_part(n_own: int, number: int | None, value: Any, *arguments: Any) -> Any:
+    """Call a function of the value of one part; errors get the number of the chunk."""
+    own, (function, *shared) = arguments[:n_own], arguments[n_own:]
+    try:
+        if isinstance(value, dict) and number is not None and not _n_rows_of(value):
+            value = None
+        return None if value is None else function(value, *own, *shared)
+    except Exception as error:
+        if number is None:
+            raise
+        if error.args != (str(error),):
+            general: Exception = RuntimeError(f"chunk {number}: {type(error).__name__}: {error}")
+            general.chunk = number  # type: ignore[attr-defined]
+            raise general from error
+        error.args = (f"chunk {number}: {error}",)
+        error.chunk = number  # type: ignore[attr-defined]
+        raise
 
 
-def _column_of(columns: dict[str, Any] | None, name: str) -> Any:
-    return () if columns is None else columns[name]
+def _n_rows_of(columns: dict[str, Any]) -> int:
+    counts = {name: _n_rows(value) for name, value in columns.items() if not _is_single(value)}
+    first, n_rows = next(iter(counts.items()))
+    for name, count in counts.items():
+        if count != n_rows:
+            raise ValueError(
+                f"{first} has {n_rows} rows, but {name} has {count}: take both from one"
+                " dataframe, or make arrays of both by .to_dask_array(lengths=True) with equal"
+                " chunks."
+            )
+    return n_rows
 
 
-def _merge_present(merge: Callable[[list[Any]], Any], *parts: Any) -> Any:
-    present = [part for part in parts if part is not None]
+def _merge_present(merge: Callable[[list[Any]], Any], *values: Any) -> Any:
+    present = [value for value in values if value is not None]
     if len(present) > 1:
         return merge(present)
     return present[0] if present else None
+
+
+def _entry(values: Any, place: int) -> Any:
+    return None if values is None else values[place]
 
 
 def _fails(tasks: list[Any]) -> bool:

@@ -20,7 +20,7 @@ import sklearn.utils
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import validation
 
-from ._partitions import refuse_collection
+from ._partitions import refuse_collections
 from ._sklearn_compat import num_samples
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._warn import warn
@@ -848,7 +848,7 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
 def ravelled(values: Any, name: str) -> Any:
     """Take a column for a vector, with a warning; leave all else as it is."""
     if type(values) is not np.ndarray:
-        refuse_collection(values, name)
+        refuse_collections(**{name: values})
         refuse_mask(values, name)
     shape = shape_of(values, ragged=())  # refused where it is read
     if len(shape) != 2 or shape[1] != 1:
@@ -928,7 +928,7 @@ def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weigh
 def check_column(name: str, values: Any, dimensions: tuple[int, ...] = (1,)) -> AnyArray:
     """Make an array of a column, or of several, of any type."""
     if type(values) is not np.ndarray:
-        refuse_collection(values, name)
+        refuse_collections(**{name: values})
         refuse_mask(values, name)
     try:
         array = as_array(values)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._partitions import refuse_collections
 from .._planning._sample_size import check_length
 from .._printed import Printed, fixed
 from .._typing import FloatArray, IntArray
@@ -21,7 +22,7 @@ from .._validation import (
     refuse_misread,
 )
 from ..bounds._shared import NEGLIGIBLE
-from ..inference._evidence import check_lists, refuse_collections
+from ..inference._evidence import check_lists
 from ..inference._limits import two_sided_quantile
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
@@ -224,7 +225,8 @@ def plan_labels(
     >>> print(metric_interval("precision@50", y_true, challenger, **asked))
     0.5770 [0.4915, 0.6620] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
     """
-    refuse_collections(scores=scores, y_true=y_true, compare_with=compare_with)
+    reason = "labels known in part belong to rows"
+    refuse_collections(reason, scores=scores, y_true=y_true, compare_with=compare_with)
     refuse_misread(y_true=y_true, scores=scores, compare_with=compare_with, proxy=proxy)
     level, rng, measure = check_level(level), check_generator(random_state), get_measure(measure)
     rankers = [scores] if compare_with is None else [scores, compare_with]

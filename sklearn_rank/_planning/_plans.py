@@ -14,6 +14,7 @@ from scipy.special import chdtri, nctdtr, ndtr, ndtri
 
 from .._lists import ScoredLists
 from .._order import counted_blocks
+from .._partitions import refuse_collections
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray, IntArray
 from .._warn import warn
@@ -23,7 +24,6 @@ from ..inference._evidence import (
     influence_of,
     named_scores,
     read_rows,
-    refuse_collections,
     refuse_one_class,
     refuse_unknown,
 )

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .._labels_in_part._label_design import Design, rows_at_random
+from .._partitions import refuse_collections
 from .._printed import Printed, Table
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
@@ -33,7 +34,7 @@ from .._validation import (
     refuse_misread,
 )
 from ..bounds._shared import sums_of_earlier
-from ..inference._evidence import check_joined_groups, check_one_list, refuse_collections
+from ..inference._evidence import check_joined_groups, check_one_list
 from ..inference._limits import log_binomial
 from ..metrics import get_measure
 
@@ -253,7 +254,8 @@ def batch_limits(
     k    low  high  estimate
     200  189   200     195.9
     """
-    refuse_collections(y_true=y_true, y_score=y_score, batch_score=batch_score)
+    reason = "labels known in part belong to rows"
+    refuse_collections(reason, y_true=y_true, y_score=y_score, batch_score=batch_score)
     refuse_misread(y_true=y_true, density_ratio=density_ratio, groups=groups)
     refuse_misread(batch_score=batch_score, groups=batch_groups)
     # A stream of its own: rows may have been drawn with the same seed.

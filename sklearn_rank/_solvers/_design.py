@@ -14,8 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack, solve_triangular
 
-from .._optional import import_dask
-from .._partitions import Partitions, in_chunk, tree_reduce
+from .._partitions import Partitions
 from .._typing import FloatArray, IntArray
 
 # Rows of which a copy is made at a time, which stay in the processor's cache.
@@ -365,82 +364,54 @@ def view_design(X: Any, order: IntArray | None = None) -> Design:
     return ViewDesign(X, order)
 
 
-class ChunkOfRows(NamedTuple):
-    """A chunk that has rows."""
-
-    number: int  # Its number among all chunks, for messages
-    rows: Any  # An array or CSR array of float64 or float32
-    n_rows: int
-    n_bytes: int  # Bytes of these in float64
-
-    @staticmethod
-    def bytes_of(rows: Any) -> int:
-        if sp.issparse(rows):
-            return int(rows.nnz * (8 + rows.indices.itemsize))
-        return int(8 * rows.size)
+def bytes_of(rows: Any) -> int:
+    """Bytes of a matrix in float64."""
+    if sp.issparse(rows):
+        return int(rows.nnz * (8 + rows.indices.itemsize))
+    return int(8 * rows.size)
 
 
 class ChunkedDesign(OrderedDesign):
-    """Rows in the chunks of a dask collection.
+    """Rows in the parts of dask collections: arrays or CSR arrays of float64 or float32.
 
     What goes to them is part of the tasks, so that all that a lost worker had can be computed
     again; sums that come back are added in a tree.
     """
 
     def __init__(
-        self,
-        partitions: Partitions,
-        chunks: list[ChunkOfRows],
-        n_features: int,
-        order: IntArray | None = None,
+        self, parts: Partitions, sizes: IntArray, n_features: int, order: IntArray | None = None
     ) -> None:
-        super().__init__((sum(chunk.n_rows for chunk in chunks), n_features), order)
-        self._partitions, self._chunks = partitions, chunks
+        """``sizes`` are the numbers of rows and of bytes of the parts. Shape (2, n_parts)."""
+        super().__init__((int(sizes[0].sum()), n_features), order)
+        self._parts, self._sizes = parts, sizes
+        ends = np.cumsum(sizes[0]).tolist()
+        self._slices = [slice(*pair) for pair in pairwise([0, *ends])]
 
     def rows(self, index: Any) -> Design:
         """Take some rows: a copy where it has at most about a gigabyte, else they stay."""
-        places = self._places(index)
-        ends = np.cumsum([chunk.n_rows for chunk in self._chunks])
-        n_rows = np.bincount(np.searchsorted(ends, places, "right"), minlength=len(ends))
-        shares = n_rows / [chunk.n_rows for chunk in self._chunks]
-        if shares @ [chunk.n_bytes for chunk in self._chunks] > LARGEST_COPY:
-            return ChunkedDesign(self._partitions, self._chunks, self.shape[1], places)
+        places, (n_rows, n_bytes) = self._places(index), self._sizes
+        part_of = np.searchsorted(np.cumsum(n_rows), places, "right")
+        shares = np.bincount(part_of, minlength=len(n_rows)) / np.maximum(n_rows, 1)
+        if shares @ n_bytes > LARGEST_COPY:
+            return ChunkedDesign(self._parts, self._sizes, self.shape[1], places)
         return self._copy(places)
 
     def _copy(self, places: IntArray) -> Any:
         ascending = np.sort(places)
-        tasks = self._tasks(getitem, lambda part: (_numbers_in(ascending, part),))
-        rows = self._compute(tasks)
+        taken = [_numbers_in(ascending, part) for part in self._slices]
+        rows = self._parts.map(getitem, each=[taken]).results()
         is_sparse = any(map(sp.issparse, rows))
         stacked = sp.vstack(rows, format="csr") if is_sparse else np.concatenate(rows)
         return as_design(stacked).rows(np.argsort(np.argsort(places, kind="stable")))
 
     def _by_part(self, product: str, *arguments: FloatArray) -> Iterable[Products]:
-        delayed = import_dask().delayed
-        shared = [delayed(argument, traverse=False) for argument in (product, *arguments)]
-        return self._compute(self._tasks(_product, lambda part: shared))
+        return self._parts.map(_product, product, *arguments).results()
 
     def _sum(self, product: str, *by_row: FloatArray) -> Products:
         factors = [self._by_all_rows(values) for values in by_row]
-        tasks = self._tasks(_product, lambda part: (product, *(f[part] for f in factors)))
-        (sums,) = self._compute([tree_reduce(tasks, _add)])
-        return tuple(sums)
-
-    def _tasks(self, function: Callable[..., Any], arguments: Callable[[slice], Any]) -> list[Any]:
-        """Prepare ``function(rows, *arguments(part))`` for each chunk, part its rows among all."""
-        delayed = import_dask().delayed
-        run, tasks, start = delayed(in_chunk, pure=False), [], 0
-        for chunk in self._chunks:
-            part = slice(start, start + chunk.n_rows)
-            tasks.append(run(chunk.number, function, chunk.rows, *arguments(part)))
-            start = part.stop
-        return tasks
-
-    def _compute(self, tasks: list[Any]) -> tuple[Any, ...]:
-        config = import_dask().config
-        # Factors of the rows are part of the tasks: the tasks are large, and that is known.
-        with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
-            return self._partitions.compute(*tasks)
+        each: list[list[Any]] = [[values[part] for part in self._slices] for values in factors]
+        each.insert(0, [product] * len(self._slices))
+        return tuple(self._parts.map(_product, each=each).reduce(_add))
 
 
 # Standard deviation of dense columns relative to an entry, and variance of sparse ones relative to

@@ -19,7 +19,7 @@ from .._labels_in_part._label_design import (
     check_partial_labels,
 )
 from .._lists import Lists, ScoredLists, check_scored_lists, numbers_of_queries
-from .._partitions import aligned, any_collection, is_collection
+from .._partitions import any_collection, is_collection, parts, refuse_collections
 from .._typing import FloatArray
 from .._validation import (
     Coded,
@@ -36,41 +36,25 @@ from ..metrics._shared import (
     ClassInfluence,
     Evidence,
     Groups,
-    ListOfChunks,
+    ListInParts,
     amounts_of,
     refuse_value,
     singleton_groups,
 )
 
 
-def list_of_chunks(
+def list_in_parts(
     measure: Measure, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any = None
-) -> ListOfChunks:
+) -> ListInParts:
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
     present = {name: value for name, value in columns.items() if value is not None}
-    rows = ListOfChunks(measure, aligned(**present), pos_label)
+    rows = ListInParts(measure, parts(**present), pos_label)
     if not rows.whole:
         raise ValueError(
             "sample_weight has a value that is not a whole number, but weights are numbers of"
             " occurrences: pass whole numbers."
         )
     return rows
-
-
-def refuse_collections(
-    reason: str = "labels known in part belong to rows", **arguments: Any
-) -> None:
-    for name, value in arguments.items():
-        if is_collection(value):
-            raise TypeError(
-                f"{name} is a dask collection, but {reason}: pass {name}.compute() if it fits into"
-                " memory."
-            )
-        if isinstance(value, Mapping):
-            parts = {f"{name}[{key!r}]": part for key, part in value.items()}
-            refuse_collections(reason, **parts)
-        elif isinstance(value, tuple | list) and len(value) == 2:
-            refuse_collections(reason, **{f"{name}[{i}]": part for i, part in enumerate(value)})
 
 
 def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
@@ -209,23 +193,19 @@ def check_weight_meaning(weights: Any, sample_weight: Any, *, no_sampling: str =
 
 
 def refuse_fractions(sample_weight: Any) -> None:
-    if sample_weight is None:
-        return
-    found = ""
-    if is_collection(sample_weight):
-        if bool(((sample_weight % 1) != 0).any().compute()):
-            found = "has a value that is not whole"
-    else:
-        weight = np.ravel(np.asarray(sample_weight, dtype=np.float64))
-        wrong = weight != np.floor(weight)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            found = f"is {weight[row]:g} at row {row}"
-    if found:
+    if sample_weight is not None:
+        parts(sample_weight=sample_weight).map(_refuse_fractions).results()
+
+
+def _refuse_fractions(columns: dict[str, Any]) -> None:
+    weight = np.ravel(np.asarray(columns["sample_weight"], dtype=np.float64))
+    wrong = weight != np.floor(weight)
+    if wrong.any():
+        row = int(np.argmax(wrong))
         raise ValueError(
-            f"sample_weight {found}, but weights='frequency' takes whole numbers of identical"
-            " rows: pass whole numbers, or weights='sampling' if it is 1 / probability that the"
-            " row was drawn."
+            f"sample_weight is {weight[row]:g} at row {row}, but weights='frequency' takes whole"
+            " numbers of identical rows: pass whole numbers, or weights='sampling' if it is 1 /"
+            " probability that the row was drawn."
         )
 
 
@@ -273,7 +253,7 @@ def read_rows(
         refuse_collections(reason, y_true=y_true, **scores, **columns)
     if design is not None:
         if in_chunks:
-            refuse_collections(y_true=y_true, **scores)
+            refuse_collections("labels known in part belong to rows", y_true=y_true, **scores)
         y_true, rows["design"] = array_of_labels(y_true, name), design
     elif not is_collection(y_true):
         y_true = ravelled(y_true, name)
@@ -336,7 +316,7 @@ def check_lists(
                 f"The influence function of {measure.name} needs all rows in memory, not a dask"
                 " collection: pass y_true.compute() and y_score.compute()."
             )
-        table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
+        table = list_in_parts(measure, y_true, y_score, pos_label, sample_weight)
         evidence = measure.evidence(table.in_one_memory(measure))
         return [replace(evidence, conditional=conditional is not False)]
     partial, sampled = None, weights == "sampling"

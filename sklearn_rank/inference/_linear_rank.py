@@ -10,6 +10,7 @@ import numpy as np
 
 from .._lists import ScoredLists
 from .._order import TiedBlocks, counted_blocks, places_of, tied_blocks
+from .._partitions import refuse_collections
 from .._typing import FloatArray, IntArray
 from .._validation import (
     check_choice,
@@ -33,7 +34,7 @@ from ..metrics._shared import (
     rank_bias,
     rank_range,
 )
-from ._evidence import check_joined_groups, check_pair_of_groups, refuse_collections
+from ._evidence import check_joined_groups, check_pair_of_groups
 from ._joint import GroupPart, Spread, joint_influence, robust_sums
 from ._limits import BLOCK, Alternative, independent_rows, mean_of_tail, pvalue_of, safe_limits
 from ._list_intervals import influence_limits, with_random_share

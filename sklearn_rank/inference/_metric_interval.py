@@ -7,6 +7,7 @@ from typing import Any
 
 from .._labels_in_part._judged_queries import JudgedQueries
 from .._labels_in_part._label_design import Design
+from .._partitions import refuse_collections
 from .._validation import check_flag, check_generator, check_level, check_resamples
 from ..metrics import Accumulator, get_measure
 from ..metrics._shared import MeasureLike
@@ -16,12 +17,11 @@ from ._evidence import (
     check_lists,
     check_weight_meaning,
     read_rows,
-    refuse_collections,
 )
 from ._methods import interval_of, method_of, of_range
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
-from ._roc import auc_interval_of_chunks
+from ._roc import auc_interval_of_parts
 
 
 def metric_interval(
@@ -370,7 +370,7 @@ def metric_interval(
         measure, method, grouped=groups is not None, sampled=sampled, partial=design is not None
     )
     if in_chunks and not sampled and measure.rel is None and chosen.law == "placements":
-        area = auc_interval_of_chunks(y_true, y_score, level, chosen.name, **rows)
+        area = auc_interval_of_parts(y_true, y_score, level, chosen.name, **rows)
         return of_range(area, measure)
     if in_chunks and chosen.name == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)

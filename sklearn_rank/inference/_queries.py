@@ -18,6 +18,7 @@ from scipy.stats import rankdata, wilcoxon
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._lists import ScoredLists
+from .._partitions import refuse_collections
 from .._printed import ROUNDING
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_choice, check_item_weights, shape_of
@@ -28,7 +29,6 @@ from ._evidence import (
     WeightMeaning,
     check_groups,
     dimensions,
-    refuse_collections,
     refuse_few_draws,
     refuse_fractions,
 )

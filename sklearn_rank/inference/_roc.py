@@ -25,7 +25,7 @@ from .._validation import check_level
 from .._warn import warn
 from ..bounds._shared import mean_limits, n_terms
 from ..metrics import get_measure
-from ._evidence import check_one_list, list_of_chunks, refuse_grouped_collections, refuse_one_class
+from ._evidence import check_one_list, list_in_parts, refuse_grouped_collections, refuse_one_class
 from ._limits import independent_rows, kolmogorov_margin
 from ._results import Interval
 
@@ -311,7 +311,7 @@ def auc_interval_of(
     return _interval_of_moments(moments, level, method)
 
 
-def auc_interval_of_chunks(
+def auc_interval_of_parts(
     y_true: Any,
     y_score: Any,
     level: float,
@@ -325,7 +325,7 @@ def auc_interval_of_chunks(
     """Interval from counts of rows of collections, by ranges of scores where these are many."""
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
     refuse_grouped_collections(groups, **columns)
-    rows = list_of_chunks(get_measure("auc"), y_true, y_score, pos_label, sample_weight)
+    rows = list_in_parts(get_measure("auc"), y_true, y_score, pos_label, sample_weight)
     if not rows.in_ranges:
         data = rows.in_one_memory(get_measure("auc"))
         return auc_interval_of(data, level, method)

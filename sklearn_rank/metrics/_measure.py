@@ -443,11 +443,6 @@ class Measure(_Frozen, ABC):
         array([ 0.5, -0.5, -0.5,  0.5])
         """
         check_flag("conditional", conditional)
-        if any_collection(y_true, y_score):
-            raise TypeError(
-                "y_true or y_score is a dask collection, but the influence is an array with one"
-                " value for each row: pass y_true.compute() and y_score.compute()."
-            )
         y_true = ravelled(y_true, "y_true")
         if len(shape_of(y_true)) != 1:
             raise ValueError(

@@ -20,9 +20,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from .._lists import Lists, ScoredLists, group_scored_rows, refuse_single_rows
-from .._optional import import_dask
-from .._partitions import Partitions, aligned, is_collection, tree_reduce
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._partitions import Partitions, how_to_join, parts
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import MAX_WEIGHT_SUM, CheckedRows, as_array, check_qid, shape_of
 from .._warn import Message, collected, warn
 from ._ranges import (
@@ -329,7 +328,6 @@ MAX_TABLE_ROWS = 2**28
 class _ChunkResult(NamedTuple):
     """Queries or table of a chunk, and its warnings."""
 
-    number: int
     data: Any  # None where no row counts
     classes: dict[bool, Any]  # Labels of the negatives and of the positives
     n_matrix_rows: int
@@ -339,7 +337,6 @@ class _ChunkResult(NamedTuple):
 
 
 def _read_chunk(
-    number: int,
     columns: dict[str, Any],
     keep: Callable[[ScoredLists, Any], Any],
     measure: Any,
@@ -354,7 +351,7 @@ def _read_chunk(
         if lists is not None:
             data, lengths = keep(lists, measure), lists.lengths
     n_single = int(np.count_nonzero(lengths == 1))
-    return _ChunkResult(number, data, classes, n_matrix_rows, messages, n_single, len(lengths))
+    return _ChunkResult(data, classes, n_matrix_rows, messages, n_single, len(lengths))
 
 
 def value_of_collections(
@@ -364,40 +361,35 @@ def value_of_collections(
     measure._check_arguments(**columns, **relevant)
     columns = {name: value for name, value in columns.items() if value is not None}
     shared = {name: value for name, value in relevant.items() if isinstance(value, Mapping)}
-    qid = columns.get("qid")
-    y_true = columns["y_true"]
-    rows_are_lists = _n_dimensions(y_true) == 2 and y_true.shape[1] != 1
-    if not rows_are_lists and (qid is None or _n_dimensions(qid) == 0):
+    qid, y_true = columns.get("qid"), columns["y_true"]
+    rows_are_lists = len(shape_of(y_true)) == 2 and y_true.shape[1] != 1
+    if not rows_are_lists and (qid is None or len(shape_of(qid)) == 0):
         if how["return_qid"] and qid is None:
             raise ValueError("return_qid=True needs qid or one list per row: pass qid.")
-        rows = aligned(**columns, **relevant)
-        values = value_of_one_list(measure, rows, pos_label, how["average"])
+        values = value_of_one_list(
+            measure, parts(**columns, **relevant), pos_label, how["average"]
+        )
         return (values, check_qid(qid, 1)) if how["return_qid"] else values
     by_row = {name: value for name, value in relevant.items() if name not in shared}
-    partitions = aligned(**columns, **by_row)
-    return value_of_queries(measure, partitions, pos_label, shared, qid, **how)
-
-
-def _n_dimensions(values: Any) -> int:
-    return int(values.ndim) if is_collection(values) else len(shape_of(values))
+    return value_of_queries(measure, parts(**columns, **by_row), pos_label, shared, qid, **how)
 
 
 # ------------------------------------------------------------------------------------- chunks
 
 
-def _check_chunks(results: Iterable[_ChunkResult | None]) -> list[_ChunkResult]:
+def _check_chunks(results: Iterable[_ChunkResult | None]) -> dict[int, _ChunkResult]:
     """Chunks with rows that count, of the same two labels; gives a warning of each category."""
-    chunks = [chunk for chunk in results if chunk is not None]
+    chunks = {number: chunk for number, chunk in enumerate(results) if chunk is not None}
     messages: dict[type[Warning], dict[int, str]] = {}
-    for chunk in chunks:
+    for number, chunk in chunks.items():
         for message, category in chunk.messages:
-            messages.setdefault(category, {}).setdefault(chunk.number, message)
+            messages.setdefault(category, {}).setdefault(number, message)
     for category, by_chunk in messages.items():
         number, message = next(iter(by_chunk.items()))
         n_others = len(by_chunk) - 1
         also = f" So it is in {n_others} other chunks." if n_others else ""
         warn(f"chunk {number}: {message}{also}", category)
-    with_rows = [chunk for chunk in chunks if chunk.data is not None]
+    with_rows = {number: chunk for number, chunk in chunks.items() if chunk.data is not None}
     if not with_rows:
         raise ValueError(
             "No row has positive sample_weight and query_weight: give at least one row positive"
@@ -406,12 +398,12 @@ def _check_chunks(results: Iterable[_ChunkResult | None]) -> list[_ChunkResult]:
             else "y_true is empty: pass at least one item."
         )
     labels: dict[bool, tuple[Any, int]] = {}
-    for chunk in with_rows:
+    for number, chunk in with_rows.items():
         for value, label in chunk.classes.items():
-            expected, number = labels.setdefault(value, (label, chunk.number))
+            expected, first = labels.setdefault(value, (label, number))
             if expected != label:
                 raise ValueError(
-                    f"chunk {chunk.number}: y_true has the label {label!r}, but chunk {number} has"
+                    f"chunk {number}: y_true has the label {label!r}, but chunk {first} has"
                     f" {expected!r}: a measure of two classes needs the same two labels in all"
                     " chunks."
                 )
@@ -422,35 +414,28 @@ def _check_chunks(results: Iterable[_ChunkResult | None]) -> list[_ChunkResult]:
 
 
 def value_of_queries(
-    measure: Any, partitions: Partitions, pos_label: Any, shared: Any, qid: Any, **how: Any
+    measure: Any, rows: Partitions, pos_label: Any, shared: Any, qid: Any, **how: Any
 ) -> Any:
-    remedy = (
-        "rechunk the arrays where queries begin, or make a dask dataframe df of them and take the"
-        " columns of df.shuffle('qid')"
-    )
-    if is_collection(qid) and not hasattr(qid, "chunks"):
-        name = getattr(qid, "name", None) or "qid"
-        remedy = f"bring the rows of each together by df = df.shuffle({name!r})"
     if measure.scaled_by_labels:
-        highest = partitions.reduce(_highest_grade, max, measure, pos_label)
+        highest = rows.map(_highest_grade, measure, pos_label).reduce(max)
         measure = replace(measure, max_grade=highest)
-    tasks = partitions.map(_read_chunk, KeptValues.of, measure, pos_label, shared, numbered=True)
-    chunks = _check_chunks(partitions.compute(*tasks))
-    if measure.function and "qid" in partitions.columns and not shared:
+    read = rows.map(_read_chunk, KeptValues.of, measure, pos_label, shared)
+    by_number = _check_chunks(rows.compute(*read.values))
+    chunks = list(by_number.values())
+    if measure.function and "qid" in rows.columns and not shared:
         n_single = sum(chunk.n_single for chunk in chunks)
         refuse_single_rows(measure._title, n_single, sum(chunk.n_lists for chunk in chunks))
-    upto = accumulate(chunk.n_matrix_rows for chunk in chunks)
-    before = [n - chunk.n_matrix_rows for n, chunk in zip(upto, chunks, strict=True)]
-    runs = [c.data.shift_ids(n) if n else c.data for c, n in zip(chunks, before, strict=True)]
+    before = accumulate((chunk.n_matrix_rows for chunk in chunks[:-1]), initial=0)
+    runs = [c.data.shift_ids(n) if n else c.data for n, c in zip(before, chunks, strict=True)]
     values, order = KeptValues.join(runs)
     again = np.flatnonzero(values.ids[1:] == values.ids[:-1])
     if len(again):
         place = int(again[0])
-        chunk_of = np.repeat([chunk.number for chunk in chunks], [len(run) for run in runs])
+        chunk_of = np.repeat(list(by_number), [len(run) for run in runs])
         first, second = chunk_of[order[place : place + 2]].tolist()
         raise ValueError(
             f"Query {values.ids[place : place + 1].tolist()[0]!r} has rows in chunks {first} and"
-            f" {second}, but its value needs all its rows in one chunk: {remedy}."
+            f" {second}, but its value needs all its rows in one chunk: {how_to_join(qid)}."
         )
     return values.combine(measure, **how)
 
@@ -464,7 +449,7 @@ def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> flo
 
 
 def value_of_one_list(
-    measure: Any, partitions: Partitions, pos_label: Any = None, average: Any = "mean"
+    measure: Any, rows: Partitions, pos_label: Any = None, average: Any = "mean"
 ) -> Any:
     """Evaluate a measure of all rows as one list. Shape (1,)."""
     if getattr(measure, "convention", None) not in (None, "paper"):
@@ -474,14 +459,14 @@ def value_of_one_list(
             " within chunks."
         )
     for name in ("n_relevant", "ideal"):
-        if name in partitions.columns:
+        if name in rows.columns:
             raise ValueError(
                 f"{name} of one list cannot be used chunk by chunk: pass qid, or rows in memory,"
                 " y_true.compute() and y_score.compute()."
             )
-    rows = ListOfChunks(measure, partitions, pos_label)
-    if measure.from_ranges is not None and rows.in_ranges:
-        lists, of_ranges = rows.by_ranges(lambda lists, _: measure._values(lists)[0], measure)
+    table = ListInParts(measure, rows, pos_label)
+    if measure.from_ranges is not None and table.in_ranges:
+        lists, of_ranges = table.by_ranges(lambda lists, _: measure._values(lists)[0], measure)
         check_all_weights(lists, measure)
         value = float(measure._values(lists)[0])
         if measure.from_ranges == "largest":
@@ -491,24 +476,20 @@ def value_of_one_list(
         low, high = measure.range
         value = min(max(value, low), high) if not isnan(value) else value
         return measure._combine(np.array([value]), lists, average)
-    value, messages = rows.in_one_memory(measure, _value_of_table, measure, average)
+    value, messages = table.in_one_memory(measure, _value_of_table, measure, average)
     for message, category in messages:
         warn(message, category)
     return value
 
 
-class ListOfChunks:
-    """The rows of one list, a table of those of each chunk, which stay where the chunks are."""
+class ListInParts:
+    """The rows of one list, a table of those of each part, which stay where the parts are."""
 
-    def __init__(self, measure: Any, partitions: Partitions, pos_label: Any) -> None:
-        delayed = import_dask().delayed
-        tasks = partitions.map(_read_chunk, _table_of, measure, pos_label, {}, numbered=True)
-        chunk_tasks = partitions.persist(*tasks)
-        samples = partitions.compute(*map(delayed(_sample, pure=False), chunk_tasks))
-        chunks = _check_chunks(samples)
-        self.partitions = partitions
-        self.chunks = [chunk_tasks[chunk.number] for chunk in chunks]
-        self.samples: list[ScoreTable] = [chunk.data for chunk in chunks]
+    def __init__(self, measure: Any, rows: Partitions, pos_label: Any) -> None:
+        read = rows.map(_read_chunk, _table_of, measure, pos_label, {}).persisted()
+        chunks = _check_chunks(rows.compute(*read.map(_sample).values))
+        self.tables = read.map(attrgetter("data"))
+        self.samples: list[ScoreTable] = [chunk.data for chunk in chunks.values()]
 
     @property
     def n_rows(self) -> int:
@@ -524,7 +505,7 @@ class ListOfChunks:
         return need_ranges(self.samples)
 
     def in_one_memory(
-        self, measure: Any, function: Callable[..., Any] | None = None, *arguments: Any
+        self, measure: Any, function: Callable[..., Any] = lambda table: table, *arguments: Any
     ) -> Any:
         if self.n_rows > MAX_TABLE_ROWS:
             raise ValueError(
@@ -532,13 +513,8 @@ class ListOfChunks:
                 " round the scores, which creates ties, or pass y_true.compute() and"
                 " y_score.compute()."
             )
-        delayed = import_dask().delayed
-        table_of = delayed(attrgetter("data"), pure=False)
-        merged = tree_reduce([table_of(chunk) for chunk in self.chunks], ScoreTable.joined)
-        if function is not None:
-            constants = (delayed(argument, traverse=False) for argument in arguments)
-            merged = delayed(function, pure=False)(merged, *constants)
-        return self.partitions.compute(merged)[0]
+        table = self.tables.merged(ScoreTable.joined)
+        return self.tables.compute(self.tables.call(function, table, *arguments))[0]
 
     def by_ranges(
         self, function: Callable[..., Result], measure: Any = None
@@ -549,35 +525,23 @@ class ListOfChunks:
         """
         additive = measure is not None and is_additive(measure)
         plan = Plan.of(self.samples, measure if additive else None)
+        is_mean = measure is None or measure.is_mean_over_ties
         while True:
             edges, opened, range_of = plan.ranges()
-            tied, values = self._evaluate(edges, opened, function, measure)
-            if opened.all():
-                return tied, values
-            mass = np.zeros((len(opened), 2))
-            mass[tied.score, tied.labels.view(np.uint8)] = tied.weight
-            closed = ~opened & (mass > 0).all(axis=1)
-            missed = Cells(mass, tied.single).open(measure, closed, mass.sum(axis=1))
-            if not missed.any():
-                return tied, values
-            plan = plan._replace(opened=plan.opened | missed[range_of])
-
-    def _evaluate(
-        self, edges: AnyArray, opened: BoolArray, function: Callable[..., Result], measure: Any
-    ) -> tuple[ScoreTable, list[Result]]:
-        delayed = import_dask().delayed
-        where = delayed((edges, opened), traverse=False)
-        how = delayed((function, measure is None or measure.is_mean_over_ties), traverse=False)
-        split, take = delayed(_cut, pure=False), delayed(getitem, pure=False)
-        evaluate = delayed(_of_range, pure=False)
-        cuts = [split(chunk, where) for chunk in self.chunks]
-        tied = tree_reduce([take(one, 0) for one in cuts], merge_tied)
-        values = [
-            evaluate(how, tied, number, *(take(one, place) for one in cuts))
-            for place, number in enumerate(np.flatnonzero(opened).tolist(), start=1)
-        ]
-        tied, *values = self.partitions.compute(tied, *values)
-        return tied, [value for value in values if value is not None]
+            cuts = self.tables.map(cut, edges, opened)
+            tied = cuts.map(getitem, 0).merged(merge_tied)
+            numbers = zip(np.flatnonzero(opened).tolist(), strict=True)
+            values = cuts.map(getitem, 1).gathered(_of_range, numbers, tied, function, is_mean)
+            tied, *values = self.tables.compute(tied, *values)
+            if not opened.all():
+                mass = np.zeros((len(opened), 2))
+                mass[tied.score, tied.labels.view(np.uint8)] = tied.weight
+                closed = ~opened & (mass > 0).all(axis=1)
+                missed = Cells(mass, tied.single).open(measure, closed, mass.sum(axis=1))
+                if missed.any():
+                    plan = plan._replace(opened=plan.opened | missed[range_of])
+                    continue
+            return tied, [value for value in values if value is not None]
 
 
 def _table_of(lists: ScoredLists, measure: Any) -> ScoreTable:
@@ -585,15 +549,8 @@ def _table_of(lists: ScoredLists, measure: Any) -> ScoreTable:
     return ScoreTable.of_rows(lists.score, lists.labels, lists.weight).condensed()
 
 
-def _sample(chunk: _ChunkResult | None) -> _ChunkResult | None:
-    if chunk is None or chunk.data is None:
-        return chunk
-    return chunk._replace(data=sample_of(chunk.data))
-
-
-def _cut(chunk: _ChunkResult, where: tuple[AnyArray, BoolArray]) -> list[ScoreTable | None]:
-    tied, pieces = cut(chunk.data, *where)
-    return [tied, *pieces]
+def _sample(chunk: _ChunkResult) -> _ChunkResult:
+    return chunk if chunk.data is None else chunk._replace(data=sample_of(chunk.data))
 
 
 def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any, list[Message]]:
@@ -609,15 +566,15 @@ def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any,
 
 
 def _of_range(
-    how: tuple[Callable[..., Result], bool],
-    tied: ScoreTable,
+    pieces: list[ScoreTable | None],
     number: int,
-    *pieces: ScoreTable | None,
+    tied: ScoreTable,
+    function: Callable[..., Result],
+    joined: bool,
 ) -> Result | None:
     """Value of the list in which all ranges but one are tied; None where that one is empty."""
     tables = [piece for piece in pieces if piece is not None]
     if not tables:
         return None
-    function, joined = how
     with collected():  # the same are given of the list with all ranges tied
         return function(refined(tied, number, ScoreTable.joined(tables), joined=joined), tied)

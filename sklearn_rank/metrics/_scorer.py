@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._label_rankings._label_orders import read_label_orders, rows_numbered
 from .._lists import LabelType, Overlap, ScoredLists, TrainingQueries, check_lists, check_overlap
-from .._partitions import aligned, any_collection
+from .._partitions import any_collection, parts
 from .._sklearn_compat import BaseScorer, any_response, cached_call, rows_at
 from .._typing import AnyArray, FloatArray
 from .._validation import (
@@ -345,7 +345,7 @@ def counted_labels(y_true: AnyArray, sample_weight: Any) -> AnyArray:
     return y_true[weight != 0]
 
 
-def labels_of_chunk(columns: dict[str, Any]) -> AnyArray:
+def labels_of_part(columns: dict[str, Any]) -> AnyArray:
     """Different labels of the rows that count."""
     labels = array_of_labels(columns["y_true"])
     return distinct_labels([counted_labels(labels, columns.get("sample_weight"))])
@@ -360,7 +360,7 @@ def distinct_labels(parts: Sequence[AnyArray]) -> AnyArray:
     return labels if len(labels) <= 4 else np.append(labels[:2], labels[-2:])
 
 
-def scored_chunk(
+def scored_part(
     columns: dict[str, Any], estimator: Any, positive: Any, takes_ids: bool
 ) -> dict[str, Any]:
     """Replace the features by scores; labels of a classifier, by whether they are positive."""
@@ -375,7 +375,7 @@ def scored_chunk(
     return {**columns, "y_score": score}
 
 
-def overlap_of_chunk(columns: dict[str, Any], ranker: Any) -> Overlap | None:
+def overlap_of_part(columns: dict[str, Any], ranker: Any) -> Overlap | None:
     weights = {name: columns.get(name) for name in ("sample_weight", "query_weight")}
     if any(weight is not None and not np.any(weight) for weight in weights.values()):
         return None
@@ -598,22 +598,18 @@ class RankingScorer(BaseScorer):
         pos_label = arguments.pop("pos_label", None)
         of_ids = {name for name, value in arguments.items() if isinstance(value, Mapping)}
         shared = {name: arguments.pop(name) for name in of_ids if qid is not None}
-        partitions = aligned(X=X, y_true=y_true, **arguments)
-        labels = partitions.reduce(labels_of_chunk, distinct_labels)
+        rows = parts(X=X, y_true=y_true, **arguments)
+        labels = rows.without("X").map(labels_of_part).reduce(distinct_labels)
         positive = self._check_positive(estimator, pos_label, labels, qid is not None)
         takes_ids = bool(metadata_for(scored_by(estimator), method, qid=qid))
-        names = [name for name in partitions.columns if name != "X"]
-        scored = partitions.with_columns(
-            scored_chunk, [*names, "y_score"], estimator, positive, takes_ids
-        )
+        scored = rows.map(scored_part, estimator, positive, takes_ids)
         pos_label = None if is_classifier(estimator) else positive
-        if not isinstance(partitions.columns.get("qid"), list):
+        if not isinstance(rows.columns.get("qid"), list):
             return float(value_of_one_list(self.measure, scored, pos_label))
         value = float(value_of_queries(self.measure, scored, pos_label, shared, qid))
         ranker = ranker_with_memory(estimator)
         if ranker is not None:
-            results = partitions.compute(*partitions.map(overlap_of_chunk, ranker))
-            overlaps = [overlap for overlap in results if overlap is not None]
+            overlaps = rows.without("X").map(overlap_of_part, ranker).results()
             if overlaps:
                 check_overlap(reduce(add, overlaps), type(ranker).__name__)
         return value

@@ -23,7 +23,7 @@ from ._influence import (
     share_at,
 )
 from ._linear_rank import LinearRankMeasure, mean_at_random, phi_of, rank_bias
-from ._of_collections import KeptValues, ListOfChunks
+from ._of_collections import KeptValues, ListInParts
 from ._positional import has_exponential_gain
 from ._profit import amounts_of, refuse_value
 from ._roc import check_probabilities, check_threshold, threshold_of

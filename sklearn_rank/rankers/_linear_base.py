@@ -27,7 +27,7 @@ from ..losses._shared import LossOnLists
 from ..preprocessing import QueryNormalizer
 from ._base import FitProgress, store_certificate
 from ._blocked_rows import (
-    checked_chunk,
+    checked_part,
 )
 from ._list_base import (
     checked_labels,
@@ -95,14 +95,14 @@ class _Chunk(NamedTuple):
 
 
 def read_chunk(
-    number: int,
     columns: dict[str, Any],
+    number: int,
     labels: LabelType,
     convert: Callable[[Lists, dict[str, Any]], Lists | None],
     n_features: int,
     normalizer: QueryNormalizer | None,
 ) -> _Chunk | None:
-    X = checked_chunk(columns["X"], n_features=n_features)
+    X = checked_part(columns["X"], n_features=n_features)
     y = checked_labels(columns["y"])
     weights = {name: columns[name] for name in ("sample_weight", "query_weight")}
     counts = np.ones(len(y), dtype=bool)

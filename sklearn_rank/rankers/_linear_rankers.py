@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists, group_rows, refuse_single_rows
-from .._partitions import aligned, is_collection
+from .._partitions import is_collection, parts
 from .._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
@@ -56,15 +56,12 @@ from ._base import (
 from ._blocked_rows import (
     ChunkedLists,
     check_features,
-    checked_chunk,
-    lazy_scores,
-    persisted,
-    scores_by_blocks,
+    checked_part,
+    scores_by_parts,
 )
 from ._linear_base import (
     BlockLists,
     as_normalizer,
-    chained,
     feature_curvature,
     joined_blocks,
     read_chunk,
@@ -653,9 +650,10 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
             )
         check_features(self, X, reset=True)
         normalizer = as_normalizer(self.normalize)
-        partitions, n_features = aligned(**columns), self.n_features_in_
-        chunks = partitions.map(read_chunk, labels, convert, n_features, normalizer, numbered=True)
-        blocks = ChunkedLists(partitions, persisted(chunks, exit_stack), n_features, exit_stack)
+        rows, n_features = parts(**columns), self.n_features_in_
+        numbers = range(len(rows.values))
+        read = rows.map(read_chunk, labels, convert, n_features, normalizer, each=[numbers])
+        blocks = ChunkedLists(read.persisted(exit_stack), n_features, exit_stack)
         lists = blocks.summary(joined_blocks)
         if lists is None:
             raise ValueError(
@@ -680,7 +678,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
 
     def _predict_blocks(self, X: Any, qid: Any) -> Any:
         if self.normalizer_ is None:
-            return scores_by_blocks(self, X, self._scorer())
+            return scores_by_parts(self, X, self._scorer())
         if qid is None or not shape_of(qid):
             raise ValueError(
                 f"This {type(self).__name__} normalises features within each query and needs qid "
@@ -688,18 +686,19 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
             )
         check_features(self, X, reset=False)
         normalizer, score = self.normalizer_, self._scorer()
-        partitions, n_features = aligned(X=X, qid=qid), self.n_features_in_
+        rows, n_features = parts(X=X, qid=qid), self.n_features_in_
 
-        def ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[tuple[int, AnyArray]]:
+        def ids_of_part(columns: dict[str, Any], number: int) -> tuple[int, AnyArray]:
             qid = columns["qid"]
-            return ((number, group_rows(check_qid(qid, len(qid)))[0]),)
+            return number, group_rows(check_qid(qid, len(qid)))[0]
 
-        def scores_of_chunk(columns: dict[str, Any]) -> FloatArray:
-            X = checked_chunk(columns["X"], n_features=n_features, dtype=np.float64)
+        def scores_of_part(columns: dict[str, Any]) -> FloatArray:
+            X = checked_part(columns["X"], n_features=n_features, dtype=np.float64)
             return score(normalizer.transform(X, qid=columns["qid"]))
 
-        refuse_cut_queries(partitions.reduce(ids_of_chunk, chained, numbered=True))
-        return lazy_scores(partitions, scores_of_chunk)
+        ids = rows.without("X").map(ids_of_part, each=[range(len(rows.values))])
+        refuse_cut_queries(tuple(ids.results()))
+        return rows.map(scores_of_part).array()
 
     def _scorer(self) -> Callable[[Any], Any]:
         """Copy of the ranker for scoring, without the record of its training."""

@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from .._order import merge_rounded, top_mass, top_threshold
-from .._partitions import is_collection
+from .._partitions import is_collection, parts
 from .._sklearn_compat import (
     CallbackSupportMixin,
     StrOptions,
@@ -77,7 +77,7 @@ from ._base import (
     summed,
     warn_of_scales,
 )
-from ._blocked_rows import blocked_classes, scores_by_blocks
+from ._blocked_rows import blocked_classes, scores_by_parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -586,10 +586,15 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
 
     def _labels(self, decision: Any) -> Any:
         towards = 1.0 if self.pos_label_ == self.classes_[1] else -1.0
-        if is_collection(decision):
-            dtype = self.classes_.dtype
-            return decision.map_blocks(_classes_of, self.classes_, towards, dtype=dtype)
-        return _classes_of(decision, self.classes_, towards)
+        classes, dtype = self.classes_, self.classes_.dtype
+
+        def classes_of_part(columns: dict[str, Any]) -> AnyArray:
+            # A row at the threshold is not above it, whichever class is above.
+            above = towards * columns["decision"] > 0
+            found: AnyArray = classes[(above == (towards > 0)).astype(int)]
+            return found
+
+        return parts(decision=decision).map(classes_of_part).array(dtype)
 
     def _scores_in_memory(self, X: Any, caller: str) -> FloatArray:
         check_is_fitted(self)
@@ -677,13 +682,6 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
             pos_label=self.pos_label_,
             sample_weight=sample_weight,
         )
-
-
-def _classes_of(decision: FloatArray, classes: AnyArray, towards: float) -> AnyArray:
-    """Classes by the sign of decision values; ``towards`` times these the positives are on top."""
-    # A row at the threshold is not above it, whichever class is above.
-    above = towards * decision > 0
-    return classes[(above == (towards > 0)).astype(int)]
 
 
 def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
@@ -922,7 +920,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         check_is_fitted(self)
         function, threshold = fitted_scores(self), self.threshold_
         if is_collection(X):
-            return scores_by_blocks(self, X, lambda rows: function.scores(rows) - threshold)
+            return scores_by_parts(self, X, lambda rows: function.scores(rows) - threshold)
         row_types = self._row_types if self._kernel is None else np.float64
         X = self._validated(X, dtype=row_types, reset=False)
         return function.scores(X) - threshold
@@ -1000,8 +998,9 @@ class OneProblemRanker(KernelRanker):
             If ``pos_label`` is None and the labels are neither 0 and 1 nor -1 and 1.
         """
         with restored_on_error(self):
-            self._check_parameters(blocked=is_collection(X))
-            if is_collection(X):
+            blocked = is_collection(X)
+            self._check_parameters(blocked=blocked)
+            if blocked:
                 y, weight, design_of = blocked_classes(self, X, y, sample_weight)
                 rows = self._two_classes(y, weight)
                 design = design_of(None if len(rows.taken) == len(y) else rows.taken)
@@ -1026,7 +1025,7 @@ class OneProblemRanker(KernelRanker):
                 scores,
                 rounding,
                 # Rows that are read in blocks are many.
-                flexible=not is_collection(X)
+                flexible=not blocked
                 and (kernel is not None or is_flexible(rows, design.shape[1])),
                 of_fold=self._parameters_of_folds(),
             )

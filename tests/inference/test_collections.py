@@ -26,7 +26,7 @@ from sklearn_rank.metrics import (
     make_measure,
     partial_auc_score,
 )
-from sklearn_rank.metrics._shared import ListOfChunks
+from sklearn_rank.metrics._shared import ListInParts
 
 N = 360
 
@@ -300,7 +300,7 @@ def test_one_class_only_has_a_warning_as_in_memory():
             lambda d: metric_interval(
                 "auc", d["y"], d["a"], qid=d["q"], sample_weight=d["w"] / 2, weights="frequency"
             ),
-            "has a value that is not whole",
+            "sample_weight is 1.5 at row",
         ),
         (
             lambda d: metric_interval(
@@ -351,7 +351,7 @@ def test_auc_of_ranges(seed, monkeypatch):
     if seed % 2:
         data["y"] = 1 - data["y"]
         data["a"] = data["a"].round(0)
-    monkeypatch.setattr(ListOfChunks, "in_one_memory", None)
+    monkeypatch.setattr(ListInParts, "in_one_memory", None)
     for method in ("wilson", "chebyshev", "delong"):
         found = metric_interval("auc", *(lazy(data, seed)[name] for name in "ya"), method=method)
         same(found, metric_interval("auc", data["y"], data["a"], method=method))
