@@ -78,6 +78,17 @@ def check_number(
     return number
 
 
+def check_length(name: str, value: Any, most: float, what: str) -> float:
+    """Check a positive length that is shorter than the range."""
+    value = check_number(name, value, 0.0, closed="neither", what=f"of {what}")
+    if value >= most < np.inf:
+        percent = f"; for {value:g} per cent pass {value / 100:g}" if 1.0 < value <= 100.0 else ""
+        raise ValueError(
+            f"{name}={value!r} must be less than {most:g}, the length of the range{percent}."
+        )
+    return value
+
+
 def shown(value: Any) -> str:
     """Represent a value in a message, truncated if it is longer than 80 characters."""
     if isinstance(value, int) and value.bit_length() > 240:

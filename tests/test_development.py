@@ -137,3 +137,5 @@ def test_the_drawing_shows_the_layers_of_the_contract():
     rows = re.findall(r"^(?:\| )*((?:_?[a-z]\w*(?:  ?|$))+)", drawing, re.MULTILINE)
     drawn = [row.split() for row in rows]
     assert {room for row in drawn for room in row} == set(height) - {"_version"}
+    heights = [height[room] for row in drawn for room in row]
+    assert heights == sorted(heights, reverse=True)

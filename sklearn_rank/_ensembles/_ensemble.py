@@ -29,24 +29,23 @@ from ..metrics._shared import (
     scores_with_ids,
 )
 from ..preprocessing import QueryNormalizer
-from ..rankers._base import (
+from ..rankers import OrderPreservingRanker
+from ..rankers._shared import (
     TIED,
+    Fold,
+    QueryRanker,
+    as_normalizer,
     check_columns,
+    check_held_out_weights,
+    checked_labels,
     forget,
+    held_out_value,
     is_frame,
+    of_taken_rows,
     restored_on_error,
     row_keys,
     store_parameters,
 )
-from ..rankers._linear_base import as_normalizer
-from ..rankers._linear_rankers import OrderPreservingRanker
-from ..rankers._list_base import (
-    QueryRanker,
-    check_held_out_weights,
-    checked_labels,
-    held_out_value,
-)
-from ..rankers._two_classes import Fold, of_taken_rows
 from ._group_adapter import GroupRankerAdapter
 from ._members import (
     NamedMembers,

@@ -34,16 +34,18 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..inference import Comparison, compare
 from ..inference._shared import whole_weights
 from ..metrics import get_measure
-from ..rankers._base import check_columns, restored_on_error, store_parameters
-from ..rankers._two_classes import (
+from ..rankers._shared import (
     BipartiteRanker,
     Fold,
     TwoClasses,
+    check_columns,
     fit_with_weights,
     folds_of_all_rows,
     log_odds,
     mass_of_top,
+    restored_on_error,
     share_threshold,
+    store_parameters,
 )
 from ._members import (
     NamedMembers,

@@ -40,9 +40,11 @@ from .._warn import warn
 from ..exceptions import LargeGainWarning
 from ..metrics import Measure, get_measure
 from ..metrics._shared import check_fixed_scale
-from ..rankers._base import (
+from ..rankers._shared import (
+    QueryRanker,
     check_columns,
     forget,
+    held_out_value,
     is_frame,
     mixed_bits,
     refuse_blocked,
@@ -51,7 +53,6 @@ from ..rankers._base import (
     store_parameters,
     summed,
 )
-from ..rankers._list_base import QueryRanker, held_out_value
 
 
 class GroupedRows(NamedTuple):

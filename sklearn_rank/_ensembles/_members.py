@@ -19,8 +19,7 @@ from .._sklearn_compat import BaseComposition, HasMethods, rows_at
 from .._typing import FloatArray
 from ..inference import Comparison
 from ..metrics import get_measure
-from ..rankers._base import in_parallel, restored_on_error
-from ..rankers._two_classes import Fold
+from ..rankers._shared import Fold, in_parallel, restored_on_error
 
 # Maximum number of categories of a column; the rarest others are one.
 MAX_CATEGORIES = 50

@@ -31,18 +31,28 @@ from .._solvers import (
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_sample_weight, ravelled
 from .._warn import warn
-from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import CalibrationWarning, UnlinkedLabelWarning
 from ..losses import ListwiseSoftmax, PointwiseLogistic, TemplateLoss
 from ..losses._shared import LossOnLists
 from ..metrics import Measure, get_measure, rank_positions
-from ..metrics._shared import check_two_grades, scored_labels
-from ..rankers._base import refuse_blocked, restored_on_error, store_parameters, warn_of_scales
-from ..rankers._linear_base import list_curvatures, relative_alpha, ridge_solution
-from ..rankers._list_base import (
+from ..metrics._shared import (
+    check_two_grades,
+    positional_form,
+    scored_labels,
+    utilities_of,
+    warn_if_not_positional,
+)
+from ..rankers._shared import (
     ListRanker,
     calibrated_loss,
     check_gains,
+    list_curvatures,
+    refuse_blocked,
+    relative_alpha,
+    restored_on_error,
+    ridge_solution,
+    store_parameters,
+    warn_of_scales,
     weights_of,
     with_query_weight,
 )

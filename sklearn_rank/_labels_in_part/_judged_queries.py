@@ -23,9 +23,8 @@ from .._lists import ScoredLists
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
 from ..bounds._shared import NEGLIGIBLE
-from ..inference._limits import Limits
-from ..inference._queries import QueryValues, groups_of_queries, sample_interval
-from ..inference._results import Interval
+from ..inference import Interval
+from ..inference._shared import Limits, QueryValues, groups_of_queries, sample_interval
 from ..metrics import Measure
 from ..metrics._shared import Evidence, Groups, PartialLabels
 from ._label_bounds import values_over_labels

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._printed import ROUNDING
 from .._typing import FloatArray
-from ..inference._limits import Limits
-from ..inference._results import Interval
+from ..inference import Interval
+from ..inference._shared import Limits
 from ..metrics._shared import Evidence
 
 

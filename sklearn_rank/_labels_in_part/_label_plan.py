@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .._partitions import refuse_collections
-from .._planning._sample_size import check_length
 from .._printed import Printed, fixed
 from .._typing import FloatArray, IntArray
 from .._validation import (
@@ -17,13 +16,13 @@ from .._validation import (
     array_of_labels,
     check_column,
     check_generator,
+    check_length,
     check_level,
     check_whole,
     refuse_misread,
 )
 from ..bounds._shared import NEGLIGIBLE
-from ..inference._evidence import check_lists
-from ..inference._limits import two_sided_quantile
+from ..inference._shared import check_lists, two_sided_quantile
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._label_design import LabelDesign, check_proxy

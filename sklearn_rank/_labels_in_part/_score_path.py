@@ -26,10 +26,17 @@ from scipy.stats import rankdata
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..bounds._shared import NEGLIGIBLE, TINY
-from ..inference._evidence import influence_of
-from ..inference._joint import Joint, joint_influence, variance_of
-from ..inference._limits import MOST_STEPS, Limits, LimitsAt, two_sided_quantile
-from ..inference._results import Interval
+from ..inference import Interval
+from ..inference._shared import (
+    MOST_STEPS,
+    Joint,
+    Limits,
+    LimitsAt,
+    influence_of,
+    joint_influence,
+    two_sided_quantile,
+    variance_of,
+)
 from ..metrics._shared import AtLabels, Evidence, FractionalList, Groups, LabelTotal, PartialLabels
 from ._label_bounds import target_in_part, without_rounding
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from math import e, isfinite, isnan, log, log1p, nan
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import lambertw, logsumexp, ndtr
 from sklearn.utils import check_consistent_length
 
-from .._labels_in_part._label_design import Design, random_rows
+from .. import _outer
 from .._optional import import_pandas
 from .._order import counted_blocks
 from .._printed import fixed, html_table
@@ -36,26 +36,37 @@ from .._validation import (
     take,
 )
 from .._warn import warn
-from ..inference._evidence import (
+from ..inference import Interval
+from ..inference._shared import (
+    BLOCK,
     LEAST_DRAWS,
+    MOST_STEPS,
+    ROUNDED_STEP,
+    THRESHOLD_SHARE,
+    QueryValues,
     WeightMeaning,
     accumulated_list,
     check_joined_groups,
     check_lists,
     check_weight_meaning,
+    extreme_hits,
     influences_of,
+    interval_of,
+    interval_of_accumulator,
+    joint_influence,
+    method_of,
+    on_same_queries,
+    query_differences,
     refuse_fractions,
     refuse_unknown,
+    sample_interval,
+    two_sided_quantile,
 )
-from ..inference._joint import joint_influence
-from ..inference._limits import BLOCK, MOST_STEPS, ROUNDED_STEP, two_sided_quantile
-from ..inference._list_intervals import THRESHOLD_SHARE, extreme_hits
-from ..inference._methods import interval_of, method_of
-from ..inference._metric_interval import interval_of_accumulator
-from ..inference._queries import QueryValues, on_same_queries, query_differences, sample_interval
-from ..inference._results import Interval
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import Evidence, MeasureLike
+
+if TYPE_CHECKING:
+    from .._labels_in_part import Design
 
 # Growth of bets on some values, up and down, by the size of the bet; their total and their number.
 Growth = tuple[FloatArray, FloatArray, float, float]
@@ -718,7 +729,7 @@ class ConfidenceSequence:
             check_consistent_length(y_true, *scores.values())
             # A stream of its own: rows may have been drawn with such a seed.
             rng = np.random.default_rng([self.n_looks, 1])
-            rows = random_rows(y_true, design, rng, groups)
+            rows = _outer.random_rows(y_true, design, rng, groups)
             y_true = y_true[rows]
             y_score, baseline_score, groups = (take(score, rows) for score in scores.values())
         batch = self._read(y_true, y_score, qid, baseline_score, groups, sample_weight)

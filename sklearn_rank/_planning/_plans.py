@@ -19,19 +19,28 @@ from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray, IntArray
 from .._warn import warn
 from ..bounds._shared import TINY
-from ..inference._evidence import (
+from ..inference._shared import (
+    AUCMoments,
+    Limits,
+    QueryValues,
+    are_shares,
+    auc_limits,
+    auc_parts,
     check_lists,
+    grouped_top,
     influence_of,
+    joint_influence,
+    limits_of_mean,
+    mean_influences,
     named_scores,
+    query_values_of,
     read_rows,
     refuse_one_class,
     refuse_unknown,
+    safe_limits,
+    top_limits,
+    two_sided_quantile,
 )
-from ..inference._joint import joint_influence, mean_influences
-from ..inference._limits import Limits, limits_of_mean, safe_limits, two_sided_quantile
-from ..inference._list_intervals import grouped_top, top_limits
-from ..inference._queries import QueryValues, are_shares, query_values_of
-from ..inference._roc import AUCMoments, auc_limits, auc_parts
 from ..metrics import Measure
 from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, share_at
 

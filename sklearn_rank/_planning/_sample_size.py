@@ -11,6 +11,7 @@ from .._printed import Printed
 from .._validation import (
     MAX_EXACT_INT,
     check_generator,
+    check_length,
     check_number,
     check_share,
     check_whole,
@@ -137,17 +138,6 @@ def check_value(name: str, value: Any, measure: Measure) -> float:
             f" negate the scores and pass {low + high - number:g}."
         )
     return number
-
-
-def check_length(name: str, value: Any, most: float, what: str) -> float:
-    """Check a positive length that is shorter than the range."""
-    value = check_number(name, value, 0.0, closed="neither", what=f"of {what}")
-    if isfinite(most) and value >= most:
-        percent = f"; for {value:g} per cent pass {value / 100:g}" if 1.0 < value <= 100.0 else ""
-        raise ValueError(
-            f"{name}={value!r} must be less than {most:g}, the length of the range{percent}."
-        )
-    return value
 
 
 def _if_passed(check: Callable[..., Any], name: str, value: Any, *args: Any, **more: Any) -> Any:

@@ -16,11 +16,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, log, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._labels_in_part._label_design import Design, rows_at_random
+from .. import _outer
 from .._partitions import refuse_collections
 from .._printed import Printed, Table
 from .._typing import BoolArray, FloatArray, IntArray
@@ -34,9 +34,15 @@ from .._validation import (
     refuse_misread,
 )
 from ..bounds._shared import sums_of_earlier
-from ..inference._evidence import check_joined_groups, check_one_list
-from ..inference._limits import log_binomial
+from ..inference._shared import (
+    check_joined_groups,
+    check_one_list,
+    log_binomial,
+)
 from ..metrics import get_measure
+
+if TYPE_CHECKING:
+    from .._labels_in_part import Design
 
 # Numbers of rows at which limits are computed: from the first on, each by a factor more.
 FIRST_LOOK, BETWEEN_LOOKS = 10, 1.3
@@ -263,7 +269,9 @@ def batch_limits(
     evidence = check_one_list(
         get_measure("precision@1"), y_true, y_score, design=design, pos_label=pos_label
     )
-    rows: Any = slice(None) if evidence.partial is None else rows_at_random(evidence.partial, rng)
+    rows: Any = (
+        slice(None) if evidence.partial is None else _outer.rows_at_random(evidence.partial, rng)
+    )
     labels = evidence.data.labels[rows]
     labelled_score, score = check_samples(
         y_score=evidence.data.score[rows], batch_score=batch_score

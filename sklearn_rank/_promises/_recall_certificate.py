@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import betaincinv
 
-from .._labels_in_part._label_design import Design, LabelDesign
 from .._printed import ROUNDING, Printed, fixed
 from .._typing import FloatArray
 from .._validation import (
@@ -31,9 +30,11 @@ from .._validation import (
     check_level,
     check_share,
 )
-from ..inference._evidence import check_one_list
-from ..inference._limits import log_binomial
+from ..inference._shared import check_one_list, log_binomial
 from ..metrics import get_measure
+
+if TYPE_CHECKING:
+    from .._labels_in_part import Design
 
 # Positives in the sample from which on only the labels of all rows certify anything.
 MOST_FOUND = 500
@@ -206,9 +207,10 @@ def recall_certificate(
     level = check_level(level)
     if design is None:
         raise TypeError("design=None must be a LabelDesign, or 'all' if no rows were reviewed.")
-    if isinstance(design, LabelDesign) and design.review_top is not None and design.audit is None:
+    given: Any = design
+    if getattr(given, "review_top", None) is not None and given.audit is None:
         # Rows below a review are labelled in random order.
-        design = replace(design, audit=max(int(known.sum()) - design.review_top, 0))
+        design = replace(given, audit=max(int(known.sum()) - given.review_top, 0))
     columns = {"design": design, "pos_label": pos_label}
     evidence = check_one_list(get_measure("auc"), y_true, np.zeros(len(known)), **columns)
     partial: Any = evidence.partial

@@ -48,9 +48,15 @@ from ..inference import BatchLimits, batch_limits
 from ..inference._shared import check_groups
 from ..metrics import get_measure
 from ..metrics._shared import Groups, amounts_of, ranking_scores
-from ..model_selection._candidates import check_scores, fit_part, refuse_repeated
-from ..model_selection._cross_val import Sample, make_folds, samples_of
-from ..model_selection._query_splitters import places_of
+from ..model_selection._shared import (
+    Sample,
+    check_scores,
+    fit_part,
+    make_folds,
+    places_of,
+    refuse_repeated,
+    samples_of,
+)
 from ..rankers._shared import restored_on_error, store_parameters
 
 # Largest factor of the number of calibration rows that a report recommends.

@@ -16,12 +16,9 @@ from ._results import Comparison, Interval
 from ._roc import RocBand, roc_band
 
 if TYPE_CHECKING:
-    from .._labels_in_part._label_design import LabelDesign
-    from .._labels_in_part._label_plan import LabelPlan, plan_labels
-    from .._planning._confidence_sequence import ConfidenceSequence
-    from .._planning._sample_size import SampleSizePlan, sample_size
-    from .._promises._batch_limits import BatchLimits, batch_limits
-    from .._promises._recall_certificate import RecallCertificate, recall_certificate
+    from .._labels_in_part import LabelDesign, LabelPlan, plan_labels
+    from .._planning import ConfidenceSequence, SampleSizePlan, sample_size
+    from .._promises import BatchLimits, RecallCertificate, batch_limits, recall_certificate
 
 __all__ = [
     "BatchLimits",
@@ -50,11 +47,8 @@ __all__ = [
 __getattr__, __dir__ = on_first_use(
     __name__,
     {
-        ".._labels_in_part._label_design": ["LabelDesign"],
-        ".._labels_in_part._label_plan": ["LabelPlan", "plan_labels"],
-        ".._planning._confidence_sequence": ["ConfidenceSequence"],
-        ".._planning._sample_size": ["SampleSizePlan", "sample_size"],
-        ".._promises._batch_limits": ["BatchLimits", "batch_limits"],
-        ".._promises._recall_certificate": ["RecallCertificate", "recall_certificate"],
+        "_labels_in_part": ["LabelDesign", "LabelPlan", "plan_labels"],
+        "_planning": ["ConfidenceSequence", "SampleSizePlan", "sample_size"],
+        "_promises": ["BatchLimits", "RecallCertificate", "batch_limits", "recall_certificate"],
     },
 )

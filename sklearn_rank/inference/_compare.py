@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
-from .._labels_in_part._judged_queries import BOUNDED, JudgedQueries, limits_of_bounds
-from .._labels_in_part._label_design import Design
+from .. import _outer
 from .._lists import ScoredLists
 from .._printed import ROUNDING
 from .._typing import FloatArray, IntArray
@@ -46,6 +45,9 @@ from ._limits import BLOCK, Limits, LimitsAt, holm_adjust
 from ._methods import methods_of
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, Question, level_of_both
+
+if TYPE_CHECKING:
+    from .._labels_in_part import Design
 
 # Draws of the largest of several statistics, and products that they may take in all.
 FEWEST, MOST, FLOPS = 10_000, 100_000, 2 * 10**9
@@ -495,7 +497,7 @@ def compare(
     if not of_queries:
         return _compare_on_list(question, y_true, scores, rows, method, rng)
     if design is not None:
-        queries = JudgedQueries.of(measure, y_true, scores, **rows)
+        queries = _outer.JudgedQueries.of(measure, y_true, scores, **rows)
         if queries.is_bounded:
             return _of_bounds(queries, question)
         samples, target = queries.values(), queries.target()
@@ -543,16 +545,16 @@ def _compare_on_list(
     return interval_comparison(evidences, question)
 
 
-def _of_bounds(queries: JudgedQueries, question: Question) -> Comparison:
+def _of_bounds(queries: Any, question: Question) -> Comparison:
     """Compare means over queries by the limits of each over all labels that are not known."""
 
     def limits_of(row: FloatArray) -> tuple[float, Callable[[float], Limits]]:
         sides = queries.bounds(row.tolist())
         middle = sum(side.mean for side in sides) / 2.0
-        return middle, lambda level: limits_of_bounds(sides, level)
+        return middle, lambda level: _outer.limits_of_bounds(sides, level)
 
     values = [limits_of(row)[0] for row in np.eye(len(question.names))]
-    return comparison_of_limits(question, values, limits_of, queries.target(), BOUNDED)
+    return comparison_of_limits(question, values, limits_of, queries.target(), _outer.BOUNDED)
 
 
 def _separate_rows(

@@ -11,8 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from .._labels_in_part._label_bounds import is_bounded, label_bounds, target_in_part
-from .._labels_in_part._score_path import score_limits
+from .. import _outer
 from .._typing import FloatArray
 from ..metrics._shared import ClassInfluence, Draws, Evidence
 from ._limits import Limits, LimitsAt, two_sided_quantile
@@ -32,15 +31,15 @@ def interval_comparison(evidences: Sequence[Evidence], question: Question) -> Co
         if first.partial is None:
             pair = evidences[int(row.argmax())], evidences[int(row.argmin())]
             return value, (_square_and_add if of_draws else _joined)(*pair)
-        if is_bounded(first):
-            both = label_bounds(evidences, contrast)
+        if _outer.is_bounded(first):
+            both = _outer.label_bounds(evidences, contrast)
             return sum(both) / 2.0, lambda _: both
-        limits = score_limits(evidences, contrast)[2]
+        limits = _outer.score_limits(evidences, contrast)[2]
         # The walks of single values and of their difference end at other probabilities.
         return float(np.clip(value, *limits(question.level))), limits
 
     if first.partial is not None:
-        method, target = singles[0].method, target_in_part(first)
+        method, target = singles[0].method, _outer.target_in_part(first)
     else:
         method = "square-and-add" if of_draws else "bonferroni"
         target = f"{first.measure.name} on {first.data.sizes[0]:.0f} items"

@@ -8,16 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._labels_in_part._label_design import (
-    Design,
-    check_fitted_proxy,
-    check_labels_in_part,
-    check_partial_labels,
-)
+from .. import _outer
 from .._lists import Lists, ScoredLists, check_scored_lists, numbers_of_queries
 from .._partitions import any_collection, is_collection, parts, refuse_collections
 from .._typing import FloatArray
@@ -41,6 +36,9 @@ from ..metrics._shared import (
     refuse_value,
     singleton_groups,
 )
+
+if TYPE_CHECKING:
+    from .._labels_in_part import Design
 
 
 def list_in_parts(
@@ -321,7 +319,9 @@ def check_lists(
         return [replace(evidence, conditional=conditional is not False)]
     partial, sampled = None, weights == "sampling"
     if design is not None:
-        y_true, partial = check_partial_labels(y_true, design, name, sample_weight=sample_weight)
+        y_true, partial = _outer.check_partial_labels(
+            y_true, design, name, sample_weight=sample_weight
+        )
     labels = measure.label_type(pos_label, name)
     data = check_scored_lists(y_true, scores[0], labels, sample_weight=sample_weight)
     dependent = check_groups(groups, len(y_true))
@@ -349,8 +349,8 @@ def check_lists(
         replace(measure.evidence(replace(x, rows=None), dependent), **of_list) for x in lists
     ]
     if partial is not None:
-        check_labels_in_part(evidences)
-        check_fitted_proxy(data.labels, partial)
+        _outer.check_labels_in_part(evidences)
+        _outer.check_fitted_proxy(data.labels, partial)
     return evidences
 
 

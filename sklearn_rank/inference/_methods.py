@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._labels_in_part._label_bounds import bounds_interval, is_bounded
-from .._labels_in_part._score_path import score_interval
+from .. import _outer
 from ..metrics import Measure
 from ..metrics._shared import Evidence, mean_at_random
 from ._evidence import influence_of, refuse_one_class, refuse_sampling, sampling_influence
@@ -222,7 +221,7 @@ def method_of(
 
 
 def _in_part(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
-    bounded = is_bounded(evidence)
+    bounded = _outer.is_bounded(evidence)
     if name not in ("auto", "bounds" if bounded else "score"):
         many = "none" if bounded else "a sample"
         raise ValueError(
@@ -230,13 +229,13 @@ def _in_part(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interv
             " reviewed have labels: leave method out."
         )
     if bounded:
-        return bounds_interval(evidence)
+        return _outer.bounds_interval(evidence)
     grouped = evidence.groups is not None
 
     def of_whole(evidence: Evidence, level: float) -> Interval:
         return interval_of(evidence, level, method_of(evidence.measure, grouped=grouped))
 
-    return score_interval(evidence, level, of_whole)
+    return _outer.score_interval(evidence, level, of_whole)
 
 
 def _of_sampled_rows(evidence: Evidence, level: float, **_: Any) -> Interval:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._labels_in_part._judged_queries import JudgedQueries
-from .._labels_in_part._label_design import Design
+from .. import _outer
 from .._partitions import refuse_collections
 from .._validation import check_flag, check_generator, check_level, check_resamples
 from ..metrics import Accumulator, get_measure
@@ -22,6 +21,9 @@ from ._methods import interval_of, method_of, of_range
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
 from ._roc import auc_interval_of_parts
+
+if TYPE_CHECKING:
+    from .._labels_in_part import Design
 
 
 def metric_interval(
@@ -359,7 +361,7 @@ def metric_interval(
     if "qid" in rows and design is not None:
         if method not in ("auto", "t", "bounds"):
             raise ValueError(f"method={method!r} does not support design: leave method out.")
-        queries = JudgedQueries.of(measure, y_true, {"": y_score}, **rows)
+        queries = _outer.JudgedQueries.of(measure, y_true, {"": y_score}, **rows)
         of_values = "auto" if method == "bounds" else method
         return queries.interval(level, of_values, bool(conditional))
     if "qid" in rows:

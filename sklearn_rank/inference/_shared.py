@@ -1,24 +1,64 @@
 """Names that other subpackages import from this one, besides the public names."""
 
-from .._labels_in_part._label_design import (
-    Design,
-    check_fitted_proxy,
-    check_labels_in_part,
-    check_partial_labels,
-)
-from .._labels_in_part._score_path import limits_of_population, score_path_of_parts
 from ._compare import covariance_root, joint_comparison, normal_draws
-from ._evidence import check_groups, refuse_one_class, whole_weights
+from ._evidence import (
+    LEAST_DRAWS,
+    WeightMeaning,
+    accumulated_list,
+    check_groups,
+    check_joined_groups,
+    check_lists,
+    check_one_list,
+    check_weight_meaning,
+    influence_of,
+    influences_of,
+    named_scores,
+    read_rows,
+    refuse_fractions,
+    refuse_one_class,
+    refuse_unknown,
+    whole_weights,
+)
 from ._joint import (
     Joint,
     joint_influence,
     least_variance,
     mean_influences,
     never_certain_covariance,
+    variance_of,
 )
-from ._limits import midp_limits, two_sided_quantile
+from ._limits import (
+    BLOCK,
+    MOST_STEPS,
+    ROUNDED_STEP,
+    Limits,
+    LimitsAt,
+    limits_of_mean,
+    log_binomial,
+    midp_limits,
+    safe_limits,
+    two_sided_quantile,
+)
 from ._linear_rank import dkw_lower_limits
-from ._list_intervals import list_interval, top_limits
-from ._queries import QueryValues, query_values_of, sample_interval
+from ._list_intervals import THRESHOLD_SHARE, extreme_hits, grouped_top, list_interval, top_limits
+from ._methods import interval_of, method_of
+from ._metric_interval import interval_of_accumulator
+from ._queries import (
+    QueryValues,
+    are_shares,
+    groups_of_queries,
+    on_same_queries,
+    query_differences,
+    query_values_of,
+    sample_interval,
+)
 from ._results import Question
-from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
+from ._roc import (
+    AUCMoments,
+    auc_limits,
+    auc_parts,
+    auc_score_limits,
+    design_effect,
+    sample_moments,
+    unseen_effect,
+)

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_consistent_length
 
-from .._label_rankings._label_orders import read_label_orders, rows_numbered
+from .. import _outer
 from .._lists import LabelType, Overlap, ScoredLists, TrainingQueries, check_lists, check_overlap
 from .._partitions import any_collection, parts
 from .._sklearn_compat import BaseScorer, any_response, cached_call, rows_at
@@ -158,7 +158,7 @@ def _grades_of_columns(y: Any) -> FloatArray:
             " for label names in order from the top use"
             " sklearn_rank.preprocessing.label_grades(y)."
         )
-    return read_label_orders(y, "utilities").grades
+    return _outer.read_label_orders(y, "utilities").grades
 
 
 def label_scores(estimator: Any, X: Any, method_caller: Callable[..., Any]) -> FloatArray:
@@ -196,7 +196,7 @@ def scored_labels(
         rows = np.flatnonzero(weight)
         if len(rows) < len(weight):
             scores, y, weight = scores[rows], rows_at(y, rows), weight[rows]
-    with rows_numbered(rows):
+    with _outer.rows_numbered(rows):
         grades = read(y)
     least = float(np.nanmin(grades))
     if measure.kind == "graded" and least < measure.lowest:

@@ -44,3 +44,4 @@ from ._scorer import (
     scores_with_ids,
     warn_of_trained_queries,
 )
+from ._utilities import positional_form, utilities_of, warn_if_not_positional

@@ -9,7 +9,7 @@ from ._cross_val import CrossValInterval, cross_val_compare, cross_val_interval
 from ._query_splitters import QueryKFold, query_train_test_split
 
 if TYPE_CHECKING:
-    from .._promises._top_threshold import ThresholdReport, TopThresholdClassifier
+    from .._promises import ThresholdReport, TopThresholdClassifier
 
 __all__ = [
     "BoundSearchCV",
@@ -27,6 +27,6 @@ __all__ = [
 __getattr__, __dir__ = on_first_use(
     __name__,
     {
-        ".._promises._top_threshold": ["ThresholdReport", "TopThresholdClassifier"],
+        "_promises": ["ThresholdReport", "TopThresholdClassifier"],
     },
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import sklearn
@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from .. import _outer
 from .._printed import fixed
 from .._sklearn_compat import num_samples
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -35,17 +36,11 @@ from .._validation import (
 )
 from ..inference import Comparison, Interval, metric_interval
 from ..inference._shared import (
-    Design,
     Joint,
     Question,
-    check_fitted_proxy,
     check_groups,
-    check_labels_in_part,
-    check_partial_labels,
     joint_comparison,
     joint_influence,
-    limits_of_population,
-    score_path_of_parts,
 )
 from ..metrics import Measure
 from ..metrics._shared import Groups, MeasureLike, PartialLabels
@@ -62,6 +57,9 @@ from ._candidates import (
 )
 from ._held_out import HeldOut, measure_with_limits, refuse_one_list, sign_of
 from ._query_splitters import QueryKFold, groups_for, places_of, queries_of
+
+if TYPE_CHECKING:
+    from .._labels_in_part import Design
 
 
 def _routed(plan: FitPlan) -> FitPlan:
@@ -164,8 +162,8 @@ def samples_of(
         raise ValueError("This requires y to be passed, but the target y is None.")
     partial = None
     if design is not None:
-        y, partial = check_partial_labels(y, design, "y", qid=qid)
-        check_fitted_proxy(y, partial)
+        y, partial = _outer.check_partial_labels(y, design, "y", qid=qid)
+        _outer.check_fitted_proxy(y, partial)
         if partial.unreachable.any():
             raise ValueError(
                 f"By the design {int(partial.unreachable.sum())} rows could have no label, so"
@@ -249,8 +247,8 @@ def _interval_in_part(
     for (data,), test in zip(folds.lists, tests, strict=True):
         evidence = folds.measure.evidence(data, None if of_rows is None else of_rows.only(test))
         evidences.append(replace(evidence, partial=partial.only(test)))
-        check_labels_in_part(evidences[-1:])
-    path = score_path_of_parts(
+        _outer.check_labels_in_part(evidences[-1:])
+    path = _outer.score_path_of_parts(
         [[x] for x in evidences], tests, sample.labels, partial, [1.0], of_rows
     )
 
@@ -258,7 +256,7 @@ def _interval_in_part(
         completed = sample._replace(labels=labels.astype(np.int64)).held_out(tests, scores)
         return joint_influence(completed.pooled, groups=of_rows)
 
-    _, error, limits = limits_of_population(path, [1.0], joint_of)
+    _, error, limits = _outer.limits_of_population(path, [1.0], joint_of)
     low, high = np.clip(limits(level), *folds.range).tolist()
     values = [
         float(evidence.label_function.at(path.at_estimate[test]).value)

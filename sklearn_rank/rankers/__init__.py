@@ -9,10 +9,8 @@ from ._one_problem import PNormPushRanker, RankStatisticRanker, TopPushRanker
 from ._reweighted import RankBoostRanker, TopFocusedRanker
 
 if TYPE_CHECKING:
-    from .._ensembles._ensemble import RankEnsemble
-    from .._ensembles._ensemble_classifier import RankEnsembleClassifier
-    from .._ensembles._group_adapter import GroupRankerAdapter
-    from .._label_rankings._label_rankers import OrderPreservingLabelRanker
+    from .._ensembles import GroupRankerAdapter, RankEnsemble, RankEnsembleClassifier
+    from .._label_rankings import OrderPreservingLabelRanker
 
 __all__ = [
     "AccuracyAtTopRanker",
@@ -32,9 +30,7 @@ __all__ = [
 __getattr__, __dir__ = on_first_use(
     __name__,
     {
-        ".._ensembles._ensemble": ["RankEnsemble"],
-        ".._ensembles._ensemble_classifier": ["RankEnsembleClassifier"],
-        ".._ensembles._group_adapter": ["GroupRankerAdapter"],
-        ".._label_rankings._label_rankers": ["OrderPreservingLabelRanker"],
+        "_ensembles": ["GroupRankerAdapter", "RankEnsemble", "RankEnsembleClassifier"],
+        "_label_rankings": ["OrderPreservingLabelRanker"],
     },
 )

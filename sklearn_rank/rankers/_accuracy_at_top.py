@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import signature
 from itertools import product
-from typing import Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from .. import _outer
 from .._order import top_mass
 from .._sklearn_compat import (
     BaseScorer,
@@ -39,7 +40,6 @@ from .._solvers import (
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_choice, check_number, check_sample_weight, check_share, ravelled
 from .._warn import warn
-from ..bounds import Bound, accuracy_at_top_margin_bound
 from ..exceptions import QuantileDistanceWarning
 from ..metrics import (
     Measure,
@@ -73,6 +73,9 @@ from ._two_classes import (
     store_threshold,
     values_of_taken_rows,
 )
+
+if TYPE_CHECKING:
+    from ..bounds import Bound
 
 # Distance from the quantile, in margins, above which the paper's rule warns: more than the one of
 # separable rows, by the accuracy of the scores.
@@ -270,7 +273,7 @@ class AccuracyAtTopBase(KernelRanker):
             )
         positive = self._of_fitted_classes(y)
         margins = self._towards_positive(self.decision_function(X))
-        return accuracy_at_top_margin_bound(
+        return _outer.accuracy_at_top_margin_bound(
             -margins[~positive],
             margins[positive],
             delta,

@@ -39,12 +39,11 @@ from .._solvers import (
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_propensities, check_qid, check_rows, refuse_misread, shape_of
 from .._warn import warn
-from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import GrownLimitWarning
 from ..losses import ComparisonHinge, ComparisonSquaredHinge, TemplateLoss, get_loss
 from ..losses._shared import LossOnLists
 from ..metrics import Measure
-from ..metrics._shared import MeasureLike
+from ..metrics._shared import MeasureLike, positional_form, utilities_of, warn_if_not_positional
 from ..preprocessing import METHODS, QueryNormalizer
 from ._base import (
     forget,

@@ -1,0 +1,34 @@
+"""What inner rings ask of outer ones: the extension points, imported when they are used."""
+
+from __future__ import annotations
+
+from ._on_first_use import on_first_use
+
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        # Of margin_bound of accuracy at the top.
+        "bounds": ["accuracy_at_top_margin_bound"],
+        # Of scorers of label rankings.
+        "_label_rankings": ["read_label_orders", "rows_numbered"],
+        # Of the argument design= of intervals, comparisons, folds, sequences and batches.
+        "_labels_in_part": [
+            "BOUNDED",
+            "JudgedQueries",
+            "bounds_interval",
+            "check_fitted_proxy",
+            "check_labels_in_part",
+            "check_partial_labels",
+            "is_bounded",
+            "label_bounds",
+            "limits_of_bounds",
+            "limits_of_population",
+            "random_rows",
+            "rows_at_random",
+            "score_interval",
+            "score_limits",
+            "score_path_of_parts",
+            "target_in_part",
+        ],
+    },
+)

@@ -1,0 +1,5 @@
+"""Names that other subpackages import from this one, besides the public names."""
+
+from ._candidates import check_scores, fit_part, refuse_repeated
+from ._cross_val import Sample, make_folds, samples_of
+from ._query_splitters import places_of
