@@ -6,7 +6,8 @@ With ``d_i = y_i (x_i - z)`` and ``u_i = 1 - w.d_i`` the problem of a pivot z is
 step of the method of multipliers replaces ``b`` by ``clip(b + sigma u, 0, 1)`` at the minimiser
 of the augmented Lagrangian, whose Hessian ``I + sigma sum_F c_i d_i d_i'`` runs only over the
 *free* rows F, those with ``0 < b_i + sigma u_i < 1``. A few Newton steps with an exact line
-search find that minimiser.
+search find that minimiser. They start where alternating directions, which take one matrix for
+all pivots, have found most of the free rows.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ._design import InMemoryDesign
 from ._linear import MAX_TRIALS
 
-# The penalty of a cold start is SIGMA_START. It grows by SIGMA_GROWTH at each outer step, by
+# The penalty of the first step is FASTER times that of the splitting, without which it is
+# SIGMA_START. It grows by SIGMA_GROWTH at each outer step, by
 # SETTLED_GROWTH where the last Newton step was exact, so that the free rows have settled; the
 # inner problem is solved until its squared gradient is INNER_RATIO times the dual progress; the
 # line search stops when the slope has fallen by LINE_SEARCH_RATIO. Chosen by the number of Newton
 # steps and line searches over four data sets and C from .001 to 1.
 SIGMA_START = 0.9
+FASTER = 5.0
 SIGMA_GROWTH = 2.0
 SETTLED_GROWTH = 10.0
 SETTLED = 1e-20
@@ -33,7 +36,66 @@ INNER_RATIO = 30.0
 LINE_SEARCH_RATIO = 0.2
 
 # Multiplications that take as long as the Python code of a system of one pivot.
-OVERHEAD = 1e6
+OVERHEAD = 2e5
+
+# Splitting ends where so FEW rows of a pivot became free or bound within EVERY iterations, after
+# at most MOST, or as many as features, which take as long as four systems; it pays from
+# MIN_FEATURES on.
+EVERY, FEW, MOST, MIN_FEATURES = 10, 4, 100, 16
+
+
+def split_start(
+    design: InMemoryDesign, y: FloatArray, cost: FloatArray, z: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Weights and multipliers near those of the pivots z, and a penalty, by splitting u from w.
+
+    The splitting is that of Peaceman and Rachford; see Boyd, Parikh, Chu, Peleato & Eckstein
+    (2011), *Distributed Optimization and Statistical Learning via the Alternating Direction Method
+    of Multipliers*. One matrix serves all pivots, in single precision: theirs differ by a term of
+    rank one, ``(B + r m m')^-1 g = B^-1 g - r (m.B^-1 g) B^-1 m / (1 + r m.B^-1 m)``.
+    """
+    n_features = design.shape[1]
+    start = np.zeros((len(z), n_features)), np.zeros((len(z), len(y))), SIGMA_START
+    # The matrix of sparse rows may be large.
+    if not design.is_dense or n_features < MIN_FEATURES:
+        return start
+    total = cost.sum()
+    centre = design.pull_back(cost) / total
+    rows, m = design.matrix - centre, z - centre
+    matrix = (rows * cost[:, np.newaxis]).T @ rows
+    penalty = 1.0 / np.sqrt(np.median(matrix.diagonal()))
+    matrix *= penalty
+    if not np.isfinite(matrix).all():
+        return start
+    matrix.flat[:: n_features + 1] += 1.0
+    inverse, rate, ones = np.linalg.inv(matrix), penalty * total, np.ones((len(y), 1))
+    solved = m @ inverse
+    change = solved * (rate / (1.0 + rate * np.vecdot(m, solved)))[:, np.newaxis]
+    back = np.hstack([rows @ inverse, ones]) * (cost * y)[:, np.newaxis]
+    constant = penalty * back.sum(axis=0)
+    forth = 2.0 * penalty * np.hstack([-y[:, np.newaxis] * rows, y[:, np.newaxis], ones]).T
+    single: Any = (m, solved, change, back, constant, forth)
+    m, solved, change, back, constant, forth = (values.astype(np.float32) for values in single)
+    moved = start[1].astype(np.float32)  # Multipliers before they are clipped
+    clipped, free = moved.copy(), moved > 0.0
+    w = np.ones((len(z), n_features + 2), np.float32)
+    for n_iter in range(min(n_features, MOST)):
+        if n_iter and n_iter % EVERY == 0:
+            before, free = free, (moved > 0.0) & (moved < 1.0)
+            if np.count_nonzero(free != before) <= FEW * len(z):
+                break
+        clipped *= 2.0
+        clipped -= moved
+        pulled = clipped @ back + constant
+        w[:, :-2] = pulled[:, :-1] - pulled[:, -1:] * solved
+        w[:, :-2] -= np.vecdot(m, w[:, :-2])[:, np.newaxis] * change
+        w[:, -2] = np.vecdot(m, w[:, :-2])
+        np.matmul(w, forth, out=moved)
+        moved += clipped
+        np.clip(moved, 0.0, 1.0, out=clipped)
+    if not np.isfinite(w).all():
+        return start
+    return w[:, :-2].astype(np.float64), clipped.astype(np.float64), FASTER * float(penalty)
 
 
 class Batch:
@@ -66,15 +128,15 @@ class Batch:
         return np.asarray(by_row @ self.X - by_row.sum(axis=1)[:, np.newaxis] * z)
 
     def minimise(
-        self, z: FloatArray, *, tol: float, max_iter: int
+        self, z: FloatArray, w: FloatArray, b: FloatArray, sigma: Any, *, tol: float, max_iter: int
     ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-        """Weights, objective, lower bound and Newton steps of the pivots z."""
+        """Weights, objective, lower bound and Newton steps of the pivots z, from a start."""
         cost = self.cost
-        m, n = len(z), len(cost)
+        m = len(z)
         at, n_iter = np.arange(m), np.zeros(m, dtype=np.int64)
         coef, objective, bound = np.zeros_like(z), np.full(m, np.inf), np.full(m, -np.inf)
-        w, b, u = np.zeros_like(z), np.zeros((m, n)), np.ones((m, n))
-        sigma, trial = np.full(m, SIGMA_START), np.full((m, n), SIGMA_START)
+        u, sigma = 1.0 + self.along(w, z), np.full(m, sigma)
+        trial = np.clip(b + sigma[:, np.newaxis] * u, 0.0, 1.0)
         inner, renew = np.zeros((2, m), dtype=bool)
         for step in range(max_iter + 1):
             v = self.pull(trial * self.signed, z)
@@ -150,8 +212,6 @@ class Batch:
             except np.linalg.LinAlgError:  # by rounding at a large penalty
                 solved = np.linalg.pinv(hessian, hermitian=True) @ gradient[..., np.newaxis]
             return -solved[..., 0]
-        if len(z) > 1 and design.is_dense and free.all() and sigma.max() == sigma.min():
-            return self._first_directions(gradient, float(sigma[0]), z)
         direction = -gradient
         by_row = np.zeros(free.shape)
         with_gradient = self.along(gradient, z) * self.y
@@ -187,21 +247,6 @@ class Batch:
         if by_row.any():
             direction += self.pull(by_row, z)
         return direction
-
-    def _first_directions(self, gradient: FloatArray, sigma: float, z: FloatArray) -> FloatArray:
-        """Directions where all rows are free: matrices that differ by a term of rank one.
-
-        ``(B + r m m')^-1 g = B^-1 g - r (m.B^-1 g) B^-1 m / (1 + r m.B^-1 m)``.
-        """
-        total = sigma * self.cost.sum()
-        centre = self.design.pull_back(sigma * self.cost) / total
-        matrix = self.design.gram(sigma * self.cost) - total * np.outer(centre, centre)
-        matrix.flat[:: len(matrix) + 1] += 1.0
-        moved = z - centre
-        solved = np.linalg.solve(matrix, np.hstack([gradient.T, moved.T])).T
-        of_gradient, of_moved = solved[: len(z)], solved[len(z) :]
-        rate = total * np.vecdot(moved, of_gradient) / (1.0 + total * np.vecdot(moved, of_moved))
-        return rate[:, np.newaxis] * of_moved - of_gradient
 
 
 def _about(outer: FloatArray, row: FloatArray, total: Any, z: FloatArray) -> FloatArray:

@@ -23,7 +23,6 @@ from ._batched_newton import (
     SETTLED,
     SETTLED_GROWTH,
     SIGMA_GROWTH,
-    SIGMA_START,
 )
 from ._linear import MAX_TRIALS
 
@@ -258,14 +257,17 @@ def _scale_about(outer, row, total, z, sigma, hessian):
 
 # Arrays that are not written to may be in read-only shared memory.
 @compiled(
-    "void({M}, {M}, {v}, {v}, {M}, f8, i8, intp, f8[:, ::1], f8[:, ::1])".format(
+    "void({M}, {M}, {v}, {v}, {M}, {M}, f8, f8, i8, intp, f8[:, ::1], f8[:, ::1])".format(
         M="Array(f8, 2, 'C', readonly=True)",
         v="Array(f8, 1, 'C', readonly=True)",
     )
 )
-def solve_pivots(dense, products, y, cost, pivots, tol, max_iter, posv, coef, values):
+def solve_pivots(
+    dense, products, y, cost, pivots, start, first_sigma, tol, max_iter, posv, coef, values
+):
     """Solve the problem of each pivot; write solution, objective, lower bound and Newton steps.
 
+    From weights ``coef``, multipliers ``start`` and a penalty ``first_sigma``.
     ``products`` are the inner products of all rows, or empty. ``pivots`` are points.
     """
     n = y.shape[0]
@@ -294,13 +296,6 @@ def solve_pivots(dense, products, y, cost, pivots, tol, max_iter, posv, coef, va
     looked_up = np.empty(0)
     with_pivot = np.empty(n) if products.shape[0] > 0 else np.empty(0)
     origin = np.zeros(d)
-    every = np.arange(n)
-    # Each pivot starts with all rows free.
-    all_outer = np.empty(outer_sum.shape)
-    all_sum = np.empty(d)
-    all_cost = 0.0
-    if d <= n:
-        all_cost = _sum_outer(dense, origin, cost, every, n, root, block, all_outer, all_sum)
     for index in range(pivots.shape[0]):
         z = pivots[index]
         w = coef[index]
@@ -310,11 +305,10 @@ def solve_pivots(dense, products, y, cost, pivots, tol, max_iter, posv, coef, va
         linear = 0.0
         _fill(v, 0.0)
         _fill(counted, 0.0)
-        _fill(w, 0.0)
-        _fill(u, 1.0)
-        _fill(b, 0.0)
-        sigma = SIGMA_START
-        _fill(trial, sigma)
+        sigma = first_sigma
+        _copy(start[index], b)
+        _sum_margins(dense, y, z, w, u)
+        _clip_along(b, u, u, sigma, 0.0, trial)
         steps = 0
         inner = 0
         checked = False
@@ -401,14 +395,10 @@ def solve_pivots(dense, products, y, cost, pivots, tol, max_iter, posv, coef, va
                     direction, posv,
                 )  # fmt: skip
             else:
-                if n_free == n:
-                    _scale_about(all_outer, all_sum, all_cost, z, sigma, hessian)
-                else:
-                    total = _sum_outer(
-                        dense, origin, cost, free, n_free, root, block,
-                        outer_sum, row_sum,
-                    )  # fmt: skip
-                    _scale_about(outer_sum, row_sum, total, z, sigma, hessian)
+                total = _sum_outer(
+                    dense, origin, cost, free, n_free, root, block, outer_sum, row_sum
+                )
+                _scale_about(outer_sum, row_sum, total, z, sigma, hessian)
                 for j in range(d):
                     direction[j] = -gradient[j]
                 # If rounding makes the matrix indefinite, the line search uses the gradient.
@@ -460,10 +450,10 @@ def solve_pivots(dense, products, y, cost, pivots, tol, max_iter, posv, coef, va
         values[2, index] = steps
 
 
-def minimise(design, y, cost, products, points, *, tol, max_iter):
+def minimise(design, y, cost, products, points, coef, start, sigma, *, tol, max_iter):
     """Weights, objective, lower bound and Newton steps of the pivots at some points."""
     rows = np.ascontiguousarray(design.matrix), products, y, cost
-    coef, values = np.empty(points.shape), np.empty((3, len(points)))
-    settings = tol, max_iter, address_of_posv()
+    values = np.empty((3, len(points)))
+    settings = start, sigma, tol, max_iter, address_of_posv()
     solve_pivots(*rows, np.ascontiguousarray(points), *settings, coef, values)
     return coef, values[0], values[1], values[2].astype(np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._optional import compiling_pays, import_optional
 from .._typing import BoolArray, FloatArray, IntArray
-from ._batched_newton import Batch
+from ._batched_newton import Batch, split_start
 from ._design import DenseDesign, InMemoryDesign, as_design
 from ._result import relative_gap
 
@@ -38,7 +38,7 @@ BLOCK_SIZE = 64
 
 # From how many features on, and up to how many rows, a table of the inner products of all rows
 # pays: systems of the rows with free multipliers are then looked up.
-MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS = 100, 4096
+MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS = 32, 4096
 
 # Entries up to which sparse rows are made dense, which is faster, and what compiled loops take.
 MOST_DENSE_ENTRIES = 2**24
@@ -169,13 +169,14 @@ def solve_pivots_newton(
     refuse_interrupted(interrupted)
     points = problem.rows.rows(pivots).to_array()
     rows = problem.rows, problem.y, problem.cost, problem.products
+    start = split_start(*rows[:3], points)
     found: Any
     if problem.is_compiled:
         from ._kernels import minimise
 
-        found = minimise(*rows, points, tol=tol, max_iter=max_iter)
+        found = minimise(*rows, points, *start, tol=tol, max_iter=max_iter)
     else:
-        found = Batch(*rows).minimise(points, tol=tol, max_iter=max_iter)
+        found = Batch(*rows).minimise(points, *start, tol=tol, max_iter=max_iter)
     return PivotSolutions._make((*found, tol))
 
 

@@ -112,16 +112,14 @@ def test_sparse_is_dense(d, solver):
 @ways
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 def test_a_pivot_is_solved_alone_as_in_company(container, way, monkeypatch):
-    # Each problem starts from nothing: neither block nor order leaves a trace, of array operations
-    # but for the rounding of products of matrices.
+    # Neither block nor order leaves a trace, but for the rounding of products of matrices.
     monkeypatch.setattr(_optional, "BREAK_EVEN", WORTH[way])
     X, y = rows(7, 50, 18)
     problem = make(container(X), y)
     together = solve_pivots_newton(problem, problem.pivots)
     for k in (0, 17, 49):
         alone = solve_pivots_newton(problem, problem.pivots[k : k + 1])
-        atol = 0.0 if way == "compiled" else 1e-9
-        np.testing.assert_allclose(alone.coef[0], together.coef[k], rtol=0, atol=atol)
+        np.testing.assert_allclose(alone.coef[0], together.coef[k], rtol=0, atol=1e-9)
         assert alone.n_iter[0] == together.n_iter[k]
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from sklearn_rank import _optional
-from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
+from sklearn_rank._solvers import PivotProblem, _batched_newton, solve_pivots_newton
 
 TOL = 1e-6
 
@@ -53,6 +53,23 @@ def test_array_operations_take_the_steps_of_compiled_loops(kind, C, monkeypatch)
     assert (kind == "zero") == np.allclose(arrays.coef, 0.0)
     ratio = arrays.n_iter.sum() / loops.n_iter.sum()
     assert 0.5 <= ratio <= 2
+
+
+@pytest.mark.parametrize("worth", [np.inf, 0.0])
+@pytest.mark.parametrize("scale", [1.0, 1e-25, 1e25])
+def test_a_start_by_splitting_halves_the_steps(worth, scale, monkeypatch):
+    monkeypatch.setattr(_optional, "BREAK_EVEN", worth)
+    X, y = rows("normal", 200, 30)
+    X[:, 0] *= 1e3  # in smaller units than the others
+    problem = PivotProblem.from_rows(scale * X, y, np.full(200, 0.01 / scale**2), np.ones(200))
+    fast = solve_pivots_newton(problem, problem.pivots, tol=TOL)
+    monkeypatch.setattr(_batched_newton, "MIN_FEATURES", np.inf)
+    slow = solve_pivots_newton(problem, problem.pivots, tol=TOL)
+    assert fast.converged.all()
+    assert slow.converged.all()
+    # Where single precision overflows, it starts from zero.
+    assert fast.n_iter.sum() <= (0.5 if scale == 1.0 else 1.0) * slow.n_iter.sum()
+    np.testing.assert_allclose(fast.objective, slow.objective, rtol=2 * TOL)
 
 
 def test_the_way_follows_the_predicted_work():
