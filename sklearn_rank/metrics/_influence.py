@@ -695,13 +695,6 @@ def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInflu
     return lift_influence(lists, [mass / n]).scaled(0.0, n / mass)
 
 
-def precision_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
-    recall = recall_influence(lists, float(mass), called)
-    n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
-    slope = (recall.estimate + n_pos / n * recall.label_slope) * n / mass
-    return affine_of_recall(recall, 0.0, n_pos / mass, slope=slope)
-
-
 def affine_of_recall(
     recall: ClassInfluence, at_zero: float, factor: float, *, slope: float = nan
 ) -> ClassInfluence:

@@ -337,6 +337,11 @@ class Measure(_Frozen, ABC):
         return None
 
     @property
+    def rules(self) -> Rules:
+        """Choices that the definition leaves, which other systems make in their ways."""
+        return Rules()
+
+    @property
     def has_influence(self) -> bool:
         """Whether the measure implements :meth:`influence`."""
         return type(self)._influence is not Measure._influence

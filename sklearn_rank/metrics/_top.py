@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, inf, sqrt
 from types import MappingProxyType
@@ -38,7 +39,6 @@ from ._influence import (
     block_of_rank,
     lift_influence,
     local_ranks,
-    precision_influence,
     recall_influence,
 )
 from ._measure import (
@@ -54,6 +54,50 @@ from ._measure import (
     without_function,
 )
 from ._tied_sums import NEGLIGIBLE, padded
+
+
+class _ShareOfTop(Measure):
+    """A number of times the positives in a top, as a share of what ``_divisor`` says."""
+
+    range = (0.0, 1.0)
+    from_ranges = "sum"
+    _times: ClassVar[float] = 1.0
+
+    @abstractmethod
+    def _mass(self, lists: ScoredLists) -> FloatArray:
+        """Mass of the top of each list."""
+
+    @abstractmethod
+    def _divisor(self, mass: Any, n_pos: Any) -> Any:
+        """Linear in the number of positives; 0 or NaN where the list has no value."""
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        mass = self._mass(lists)
+        blocks = self.rules.ordered(lists, lists.positive).leading(mass).blocks()
+        n_pos = np.minimum(positives_in_top(blocks, mass), lists.positives)  # sums are rounded
+        with np.errstate(invalid="ignore"):
+            divisor = self._divisor(mass, n_relevant_of(lists, lists.positives))
+            return self._times * (n_pos / divisor)
+
+    def label_total(self, lists: ScoredLists) -> LabelTotal | None:
+        mass = float(self._mass(lists)[0])
+        # A part of an item may be in the top.
+        inside = np.clip(mass - np.arange(len(lists.score)), 0.0, 1.0)
+
+        def value(total: float, n_pos: float) -> float:
+            return float(self._times * total / self._divisor(mass, n_pos))
+
+        return LabelTotal(mean_discounts(lists.score, inside), value)
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        mass, n = float(self._mass(lists)[0]), float(lists.sizes[0])
+        recall, n_pos = recall_influence(lists, mass, self.name), float(lists.positives[0])
+        divisor = self._divisor(mass, n_pos)
+        factor = self._times * n_pos / divisor
+        # More positives among as many items raise the number found, and the divisor.
+        rise = 1.0 - n_pos * (self._divisor(mass, n_pos + 1.0) - divisor) / divisor
+        slope = factor * (recall.label_slope + rise * n / n_pos * recall.estimate)
+        return affine_of_recall(recall, 0.0, factor, slope=slope)
 
 
 class AtKMeasure(ConventionalMeasure):
@@ -75,13 +119,23 @@ class AtKMeasure(ConventionalMeasure):
                 UserWarning,
             )
 
-    def _n_pos_in_top(self, lists: ScoredLists) -> FloatArray:
-        """Mean number of positives among the first k."""
-        blocks = self.rules.ordered(lists, lists.positive).leading(self.k).blocks()
-        return positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
+
+class _ShareAtK(AtKMeasure, _ShareOfTop):
+    def _mass(self, lists: ScoredLists) -> FloatArray:
+        return np.full(lists.n_lists, float(self.k))
+
+    @property
+    def positional(self) -> PositionalForm:
+        largest = self._times / self._divisor(float(self.k), 1.0)
+        return PositionalForm(self._utilities, self._discounts, largest=float(largest))
+
+    def _utilities(self, lists: Lists) -> FloatArray:
+        self._check_fit_weights(lists)
+        n_pos = lists.weighted_totals(lists.positive.astype(np.float64))
+        return share_of_total(lists, self._divisor(float(self.k), n_pos) / self._times)
 
 
-class PrecisionAtKMeasure(AtKMeasure):
+class PrecisionAtKMeasure(_ShareAtK):
     stem = "precision@"
     _number = NamedNumber("k", position, "5")
     conventions = rules_of(
@@ -99,21 +153,17 @@ class PrecisionAtKMeasure(AtKMeasure):
     def values_are_ends(self) -> bool:
         return self.k == 1
 
-    @property
-    def positional(self) -> PositionalForm:
-        return PositionalForm(
-            lambda lists: lists.positive / self.k, self._discounts, largest=1.0 / self.k
-        )
+    def _divisor(self, mass: Any, n_pos: Any) -> Any:
+        return mass
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        length = np.minimum(lists.sizes, self.k) if self.rules.divides_by_length else self.k
-        return self._n_pos_in_top(lists) / length
+        values = super().values(lists)
+        if self.rules.divides_by_length:
+            values *= self.k / np.minimum(lists.sizes, self.k)
+        return values
 
-    def label_total(self, lists: ScoredLists) -> LabelTotal:
-        return top_total(lists, self.k, lambda total, n_pos: total / self.k)
-
-    def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        return precision_influence(lists, self.k, self.name)
+    def _utilities(self, lists: Lists) -> FloatArray:
+        return lists.positive / self.k
 
 
 @function_of(PrecisionAtKMeasure)
@@ -161,7 +211,7 @@ def precision_at_k_score(
     """
 
 
-class RecallAtKMeasure(AtKMeasure):
+class RecallAtKMeasure(_ShareAtK):
     stem = "recall@"
     _number = NamedNumber("k", position, "20")
     lacking = "no positive"
@@ -173,24 +223,8 @@ class RecallAtKMeasure(AtKMeasure):
         ranx={},
     )
 
-    @property
-    def positional(self) -> PositionalForm:
-        return PositionalForm(self._utilities, self._discounts, largest=1.0)
-
-    def values(self, lists: ScoredLists) -> FloatArray:
-        n_pos = np.minimum(self._n_pos_in_top(lists), lists.positives)  # sums are rounded
-        with np.errstate(invalid="ignore"):
-            return n_pos / n_relevant_of(lists, lists.positives)
-
-    def label_total(self, lists: ScoredLists) -> LabelTotal:
-        return top_total(lists, self.k, lambda total, n_pos: total / n_pos)
-
-    def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        return recall_influence(lists, float(self.k), self.name)
-
-    def _utilities(self, lists: Lists) -> FloatArray:
-        self._check_fit_weights(lists)
-        return share_of_total(lists, lists.weighted_totals(lists.positive.astype(np.float64)))
+    def _divisor(self, mass: Any, n_pos: Any) -> Any:
+        return n_pos
 
 
 @function_of(RecallAtKMeasure)
@@ -227,14 +261,6 @@ def recall_at_k_score(
     >>> recall_at_k_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], k=1)
     0.5
     """
-
-
-def top_total(
-    lists: ScoredLists, mass: float, value: Callable[[float, float], float]
-) -> LabelTotal:
-    """A function of the positives in the top, whose mass need not be whole, and of all."""
-    inside = np.clip(mass - np.arange(len(lists.score)), 0.0, 1.0)
-    return LabelTotal(mean_discounts(lists.score, inside), value)
 
 
 def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
@@ -358,25 +384,26 @@ def _none_of(positive: FloatArray, taken: FloatArray, size: FloatArray) -> Float
     return chance
 
 
-class RPrecisionMeasure(ConventionalMeasure):
+class RPrecisionMeasure(ConventionalMeasure, _ShareOfTop):
     per_query = True
-    range = (0.0, 1.0)
     lacking = "no positive"
     weights = "relative"
     stem = "r_precision"
-    from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = rules_of(trec_eval={}, ranx={})
 
-    def values(self, lists: ScoredLists) -> FloatArray:
-        blocks = self.rules.ordered(lists, lists.positive).blocks()
-        n_relevant = n_relevant_of(lists, blocks.n_class)
-        with np.errstate(invalid="ignore"):
-            return positives_in_top(blocks, n_relevant) / n_relevant
+    def _mass(self, lists: ScoredLists) -> FloatArray:
+        return n_relevant_of(lists, lists.positives)
+
+    def _divisor(self, mass: Any, n_pos: Any) -> Any:
+        return n_pos
+
+    def label_total(self, lists: ScoredLists) -> None:
+        """None, as which labels are summed depends on their number."""
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        recall = super()._influence(lists)
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
-        recall = recall_influence(lists, n_pos, self.name)
         # More positives make a longer top: by the share of positives at its end, over theirs of
         # all, which is what a negative at the bottom adds, over that of the negatives.
         longer = recall.class_ends()[1][0] * n / (n - n_pos)
@@ -419,35 +446,16 @@ def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptio
     """
 
 
-class F1AtKMeasure(AtKMeasure):
+class F1AtKMeasure(_ShareAtK):
+    _times = 2.0
     lacking = "no positive"
     stem = "f1@"
     _number = NamedNumber("k", position, "10")
     takes_relevant = ("n_relevant", "ideal")
     conventions = rules_of(ranx={})
 
-    @property
-    def positional(self) -> PositionalForm:
-        return PositionalForm(self._utilities, self._discounts, largest=2.0 / (self.k + 1.0))
-
-    def values(self, lists: ScoredLists) -> FloatArray:
-        n_pos, n_relevant = self._n_pos_in_top(lists), n_relevant_of(lists, lists.positives)
-        return np.where(n_relevant > 0, 2.0 * n_pos / (self.k + n_relevant), np.nan)
-
-    def label_total(self, lists: ScoredLists) -> LabelTotal:
-        return top_total(lists, self.k, lambda total, n_pos: 2.0 * total / (self.k + n_pos))
-
-    def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        recall = recall_influence(lists, float(self.k), self.name)
-        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
-        both = self.k + n_pos
-        slope = 2.0 * n_pos * recall.label_slope + 2.0 * n * self.k / both * recall.estimate
-        return affine_of_recall(recall, 0.0, 2.0 * n_pos / both, slope=slope / both)
-
-    def _utilities(self, lists: Lists) -> FloatArray:
-        self._check_fit_weights(lists)
-        positives = lists.weighted_totals(lists.positive.astype(np.float64))
-        return share_of_total(lists, np.where(positives > 0, (self.k + positives) / 2.0, 0.0))
+    def _divisor(self, mass: Any, n_pos: Any) -> Any:
+        return mass + np.where(n_pos > 0, n_pos, np.nan)
 
 
 @function_of(F1AtKMeasure)
@@ -606,7 +614,7 @@ class _OfTop(Measure):
     tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
 
-class PrecisionAtTopMeasure(_OfTop):
+class PrecisionAtTopMeasure(_OfTop, _ShareOfTop):
     stem = "precision@top"
 
     # Binomial limits for the two classes above the threshold of the population.
@@ -616,17 +624,11 @@ class PrecisionAtTopMeasure(_OfTop):
     def _own_laws(self) -> Mapping[str, Any]:
         return {"top": self.tau}
 
-    def values(self, lists: ScoredLists) -> FloatArray:
-        mass = masses_of_tops(lists, self.tau)
-        return positives_in_top(lists.leading(mass).blocks(), mass) / mass
+    def _mass(self, lists: ScoredLists) -> FloatArray:
+        return masses_of_tops(lists, self.tau)
 
-    def label_total(self, lists: ScoredLists) -> LabelTotal:
-        mass = float(masses_of_tops(lists, self.tau)[0])
-        return top_total(lists, mass, lambda total, n_pos: total / mass)
-
-    def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        mass = float(masses_of_tops(lists, self.tau)[0])
-        return precision_influence(lists, mass, self.name)
+    def _divisor(self, mass: Any, n_pos: Any) -> Any:
+        return mass
 
 
 @function_of(PrecisionAtTopMeasure)
@@ -1007,32 +1009,31 @@ def precision_at_top_curve(
     return position, np.clip(expected / position, 0.0, 1.0)
 
 
-class LiftMeasure(Measure):
+class LiftMeasure(_ShareOfTop):
     lacking = "no positive"
     weights = "relative"
     stem = "lift@"
     _number = NamedNumber("tau", share, "0.1")
-    from_ranges = "sum"
 
     tau: float = checked(check_share)  # Share of the items that form the top
 
     @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, 1.0 / float(self.tau))
+    def range(self) -> tuple[float, float]:  # type: ignore[override]
+        return (0.0, self._times)
 
-    def values(self, lists: ScoredLists) -> FloatArray:
-        blocks = lists.blocks()
-        n_pos = positives_in_top(blocks, float(self.tau) * blocks.total)
-        with np.errstate(invalid="ignore"):
-            return np.minimum(n_pos / blocks.n_class / float(self.tau), self.range[1])
+    @property
+    def _times(self) -> float:  # type: ignore[override]
+        return 1.0 / float(self.tau)
+
+    def _mass(self, lists: ScoredLists) -> FloatArray:
+        return float(self.tau) * lists.sizes
+
+    def _divisor(self, mass: Any, n_pos: Any) -> Any:
+        return n_pos
 
     @property
     def order_counts_within(self) -> float:
         return float(self.tau)
-
-    def label_total(self, lists: ScoredLists) -> LabelTotal:
-        mass = float(self.tau) * len(lists.score)
-        return top_total(lists, mass, lambda total, n_pos: total / n_pos / float(self.tau))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         # A part of the first item is as good as all of it.
