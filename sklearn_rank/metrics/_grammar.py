@@ -16,7 +16,7 @@ import numpy as np
 from .._lists import Kind, Lists, ScoredLists
 from .._typing import AnyArray, FloatArray
 from .._validation import check_choice, check_flag, is_number
-from ._conventions import ROUNDING, PositionalForm
+from ._conventions import PositionalForm
 from ._influence import ClassInfluence
 from ._linear_rank import LinearRankMeasure
 from ._measure import FUNCTIONS, Measure, Undefined
@@ -439,8 +439,6 @@ class CustomMeasure(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         labels, score = self._labels(lists), lists.score.astype(np.float64)
-        low, high = self.limits
-        slack = ROUNDING * max(abs(low), abs(high), 1.0) if np.isfinite([low, high]).all() else 0.0
         values = np.empty(lists.n_lists)
         for index, (start, stop) in enumerate(pairwise(lists.offsets.tolist())):
             value = self.func(labels[start:stop], score[start:stop])
@@ -450,12 +448,7 @@ class CustomMeasure(Measure):
                     " one number."
                 )
             values[index] = float(value)
-            if not np.isnan(values[index]) and not low - slack <= values[index] <= high + slack:
-                raise ValueError(
-                    f"{self.name} is {values[index]:g} for {lists.name_of(index)}, outside its"
-                    f" range [{low:g}, {high:g}]: correct range=."
-                )
-        return np.clip(values, low, high)
+        return values
 
     @property
     def has_influence(self) -> bool:

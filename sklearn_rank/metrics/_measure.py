@@ -246,17 +246,15 @@ class Measure(_Frozen, ABC):
         elif not isinstance(undefined, str) or undefined not in ("skip", "raise"):
             raise ValueError(f"undefined={undefined!r} must be 'skip', 'raise' or a number.")
         object.__setattr__(self, "undefined", undefined)
-        rel = self.rel
-        if rel is None:
-            return
-        if self.kind != "binary":
-            raise TypeError(
-                f"rel={rel!r} is for measures of two classes, but {self._title} takes grades:"
-                " leave it out."
-            )
-        if not is_number(rel) or not isfinite(rel):
-            raise ValueError(f"rel={rel!r} must be a finite number, the smallest relevant grade.")
-        object.__setattr__(self, "rel", float(rel))
+        if self.rel is not None:
+            if self.kind != "binary":
+                raise TypeError(
+                    f"rel={self.rel!r} is for measures of two classes, but {self._title} takes"
+                    " grades: leave it out."
+                )
+            what = "the smallest relevant grade"
+            rel = check_number("rel", self.rel, closed="neither", what=what)
+            object.__setattr__(self, "rel", rel)
 
     def _check_parameters(self) -> None:
         for parameter in self._parameters:
@@ -815,14 +813,16 @@ class Measure(_Frozen, ABC):
                 f" {lists.n_lists} lists: values must be one number for each."
             )
         low, high = self.range
-        beyond = (values < low) | (values > high)
+        largest = max(abs(low), abs(high), 1.0)
+        slack = ROUNDING * largest if isfinite(largest) else 0.0
+        beyond = (values < low - slack) | (values > high + slack)
         if beyond.any():
             index = int(np.argmax(beyond))
             raise ValueError(
                 f"{self.name} is {values[index]:g} for {lists.name_of(index)}, outside its range"
                 f" [{low:g}, {high:g}]: correct the range of the measure."
             )
-        return values.astype(np.float64, copy=False)
+        return np.clip(values.astype(np.float64, copy=False), low, high)
 
     def _combine(
         self,
@@ -949,24 +949,22 @@ class ConventionalMeasure(Measure):
         return Rules() if self.convention is None else self.conventions[self.convention]
 
     def _check_arguments(self, **arguments: Any) -> None:
-        weighs = self.convention in (None, "paper") or self.rules.weighs_items
-        if not weighs and arguments.get("sample_weight") is not None:
-            raise ValueError(
-                f"sample_weight weights items, which {self.convention} does not support: leave out"
-                " sample_weight or convention; to weight lists pass query_weight."
-            )
-        if arguments.get("query_weight") is not None and not self.rules.weighs_lists:
-            raise ValueError(
-                f"query_weight weights lists, which {self.convention} does not support for"
-                f" {self._title}: leave out query_weight or convention."
-            )
-        if not self.rules.knows_judgments and self.convention is not None:
-            for name in ("n_relevant", "ideal"):
-                if arguments.get(name) is not None:
-                    raise ValueError(
-                        f"{name} describes items that are not among the rows, which"
-                        f" {self.convention} does not count: leave out {name} or convention."
-                    )
+        rules, unseen = self.rules, "describes items that are not among the rows"
+        counts_unseen = self.convention is None or rules.knows_judgments
+        supported = {
+            "sample_weight": (rules.weighs_items, "weights items"),
+            "query_weight": (rules.weighs_lists, "weights lists"),
+            "n_relevant": (counts_unseen, unseen),
+            "ideal": (counts_unseen, unseen),
+        }
+        if self.convention in (None, "paper"):
+            supported.pop("sample_weight")
+        for name, (is_supported, what) in supported.items():
+            if arguments.get(name) is not None and not is_supported:
+                raise ValueError(
+                    f"{name} {what}, which {self.convention} does not support for {self._title}:"
+                    f" leave out {name} or convention."
+                )
         super()._check_arguments(**arguments)
 
 
@@ -1180,25 +1178,13 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
     conflicts = " or conflicts with ``convention``" if measure.conventions else ""
     lacks = ', or if a list is undefined\n    and ``undefined="raise"``' if may_lack else ""
     raises = {"ValueError": f"ValueError\n    If an argument is invalid{conflicts}{lacks}."}
-    mistake_of = {
-        "int": "is not a whole number",
-        "int | None": "is neither None nor a whole number",
-        "bool": "is neither True nor False",
-    }
-    mistakes = [
-        f"``{name}`` {mistake_of[parameter.annotation]}"
-        for name, parameter in parameters.items()
-        if name not in _COMMON and parameter.annotation in mistake_of
-    ]
+    raises["TypeError"] = "TypeError\n    If an argument is unknown or of a wrong type."
     warns = {}
     if measure._rounds_top:
-        mistakes = [f"``{measure.in_name}`` is not a number"]
         warns["SmallTopWarning"] = (
             f"SmallTopWarning\n    If ``{measure.in_name} * n`` rounds to 0 for a list: its top is"
             " then one item."
         )
-    if mistakes:
-        raises["TypeError"] = f"TypeError\n    If {', or '.join(mistakes)}."
     if may_lack:
         warns["UndefinedMetricWarning"] = (
             "UndefinedMetricWarning\n    If lists are undefined; one warning with their number."

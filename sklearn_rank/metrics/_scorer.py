@@ -17,7 +17,15 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_consistent_length
 
 from .. import _outer
-from .._lists import LabelType, Overlap, ScoredLists, TrainingQueries, check_lists, check_overlap
+from .._lists import (
+    LabelType,
+    Overlap,
+    ScoredLists,
+    TrainingQueries,
+    check_lists,
+    check_overlap,
+    check_scored_lists,
+)
 from .._partitions import any_collection, parts
 from .._sklearn_compat import BaseScorer, any_response, cached_call, rows_at
 from .._typing import AnyArray, FloatArray
@@ -90,12 +98,26 @@ def positive_class(estimator: Any, pos_label: Any = None) -> Any:
     )
 
 
-def ranking_scores(estimator: Any, X: Any, positive: Any, method: str | None = None) -> Any:
-    """Scores by which an estimator ranks rows, as its scorers see them. Shape (n_samples,)."""
-    method = response_method(estimator) if method is None else method
-    if is_classifier(estimator):
-        return cached_call(None, estimator, method, X, pos_label=positive)
-    return one_score_a_row(getattr(estimator, method)(X), estimator, method)
+def ranking_scores(
+    estimator: Any, X: Any, positive: Any, *, qid: Any = None, caller: Any = None
+) -> Any:
+    """Scores by which an estimator ranks rows, as its scorers see them. Shape (n_samples,).
+
+    Ids go to an estimator that takes them. ``caller`` is what scikit-learn calls it by.
+    """
+    method = response_method(estimator)
+    # Scikit-learn's call of the estimator hands on no metadata.
+    if qid is not None and metadata_for(scored_by(estimator), method, qid=qid):
+        return scores_with_ids(estimator, X, qid, positive)
+    if not is_classifier(estimator):
+        values = caller(estimator, method, X) if caller else getattr(estimator, method)(X)
+        return one_score_a_row(values, estimator, method)
+    if caller and positive == estimator.classes_[1]:
+        # Where many scorers share one call of the estimator, scikit-learn remembers the scores
+        # under the name of the method, whichever class they are of. Under a name in a tuple they
+        # are those of the second class, and of no other scorer.
+        return caller(estimator, (method,), X, pos_label=positive)
+    return cached_call(None, estimator, method, X, pos_label=positive)
 
 
 def one_score_a_row(values: Any, estimator: Any, method: str) -> Any:
@@ -190,12 +212,12 @@ def scored_labels(
     measure: Measure, y: Any, scores: Any, read: LabelReader, *, sample_weight: Any = None
 ) -> ScoredLists:
     check_consistent_length(scores, y)
-    rows, weight = np.arange(len(scores)), None
+    weight = np.ones(len(scores))
     if sample_weight is not None:
         weight = check_sample_weight(sample_weight, scores)
-        rows = np.flatnonzero(weight)
-        if len(rows) < len(weight):
-            scores, y, weight = scores[rows], rows_at(y, rows), weight[rows]
+    rows = np.flatnonzero(weight)
+    if len(rows) < len(weight):
+        scores, y = scores[rows], rows_at(y, rows)
     with _outer.rows_numbered(rows):
         grades = read(y)
     least = float(np.nanmin(grades))
@@ -215,19 +237,10 @@ def scored_labels(
             f"The estimator gives {n_scores} for each row, but y has {grades.shape[1]} labels: fit"
             " an estimator to y with one column for each label, and score it on the same columns."
         )
-    row, column = np.nonzero(~np.isnan(grades))
-    missing = np.isnan(scores[row, column])
-    if missing.any():
-        index = int(np.argmax(missing))
-        raise ValueError(
-            f"The score of the label in column {column[index]} is NaN in row {row[index]}: pass a"
-            " score for every label."
-        )
-    lists = measure._read(
-        grades[row, column],
-        scores[row, column],
-        qid=row,
-        query_weight=None if weight is None else weight[row],
+    some = ~np.isnan(grades).all(axis=1)
+    query_weight = None if sample_weight is None else weight[rows][some]
+    lists = check_scored_lists(
+        grades[some], scores[some], measure.label_type(), query_weight=query_weight
     )
     measure._check_weights(lists)
     return lists
@@ -338,17 +351,14 @@ def warn_of_other_top(measure: Measure, estimator: Any) -> None:
         return
 
 
-def counted_labels(y_true: AnyArray, sample_weight: Any) -> AnyArray:
-    weight = None if sample_weight is None else np.asarray(sample_weight)
-    if weight is None or weight.shape != y_true.shape or weight.dtype.kind not in "biuf":
-        return y_true
-    return y_true[weight != 0]
-
-
 def labels_of_part(columns: dict[str, Any]) -> AnyArray:
-    """Different labels of the rows that count."""
-    labels = array_of_labels(columns["y_true"])
-    return distinct_labels([counted_labels(labels, columns.get("sample_weight"))])
+    """Labels of the rows that count."""
+    weight = columns.get("sample_weight")
+    refuse_missing_labels(columns["y_true"], "y", weight)
+    labels, weight = array_of_labels(columns["y_true"]), np.asarray(weight)
+    if weight.shape != labels.shape or weight.dtype.kind not in "biuf":
+        return labels
+    return labels[weight != 0]
 
 
 def distinct_labels(parts: Sequence[AnyArray]) -> AnyArray:
@@ -361,17 +371,17 @@ def distinct_labels(parts: Sequence[AnyArray]) -> AnyArray:
 
 
 def scored_part(
-    columns: dict[str, Any], estimator: Any, positive: Any, takes_ids: bool
+    columns: dict[str, Any], estimator: Any, positive: Any, caller: Any = None
 ) -> dict[str, Any]:
-    """Replace the features by scores; labels of a classifier, by whether they are positive."""
-    columns = dict(columns)
-    X = columns.pop("X")
-    if takes_ids:
-        score = scores_with_ids(estimator, X, columns["qid"], positive)
-    else:
-        score = ranking_scores(estimator, X, positive)
-    if is_classifier(estimator):
-        columns["y_true"] = (np.asarray(columns["y_true"]) == positive).astype(np.int8)
+    """Replace the features by scores, and labels of a classifier by whether they are positive."""
+    columns = {**columns, "y_true": array_of_labels(columns["y_true"])}
+    qid = columns.get("qid")
+    score = ranking_scores(estimator, columns.pop("X"), positive, qid=qid, caller=caller)
+    value = columns.pop("value", None)
+    if value is not None:
+        columns["y_true"] = amounts_of(columns["y_true"], value, pos_label=positive)
+    elif is_classifier(estimator):
+        columns["y_true"] = (columns["y_true"] == positive).astype(int)
     return {**columns, "y_score": score}
 
 
@@ -518,92 +528,55 @@ class RankingScorer(BaseScorer):
             message="A parameter of this scorer is passed as metadata too: pass it once.",
             kwargs=kwargs,
         )
-        method_caller = partial(any_response, method_caller)
+        caller: Any = partial(any_response, method_caller)
         arguments = {**self._kwargs, **kwargs}
         refuse_misread(**arguments | {"X": X, "y": y_true})
         if any_collection(X, y_true, *arguments.values()):
-            value = self._value_of_collections(estimator, X, y_true, arguments)
-        elif (read := label_reader(estimator, y_true)) is not None:
-            scores = label_scores(estimator, X, method_caller)
+            caller = None
+        if (read := label_reader(estimator, y_true)) is None:
+            value = self._value_of_rows(caller, estimator, X, y_true, arguments)
+        elif caller:
+            scores = label_scores(estimator, X, caller)
             value = self._value_of_labels(y_true, scores, read, arguments)
         else:
-            value = self._value_of_rows(method_caller, estimator, X, y_true, arguments)
-        return float(self._sign * value)
-
-    def _value_of_rows(
-        self,
-        method_caller: Callable[..., Any],
-        estimator: Any,
-        X: Any,
-        y_true: Any,
-        arguments: dict[str, Any],
-    ) -> float:
-        method = response_method(estimator)
-        has_queries = arguments.get("qid") is not None
-        self._check_queries(estimator, has_queries)
-        warn_of_other_top(self.measure, estimator)
-        # Scikit-learn's call of the estimator hands on no metadata.
-        takes_ids = has_queries and metadata_for(
-            scored_by(estimator), method, qid=arguments["qid"]
-        )
-        refuse_missing_labels(y_true, "y", arguments.get("sample_weight"))
-        y_true = array_of_labels(y_true)
-        counted = counted_labels(y_true, arguments.get("sample_weight"))
-        pos_label = arguments.pop("pos_label", None)
-        positive = self._check_positive(estimator, pos_label, counted, has_queries)
-        if takes_ids:
-            y_score = scores_with_ids(estimator, X, arguments["qid"], positive)
-        elif not is_classifier(estimator):
-            y_score = one_score_a_row(method_caller(estimator, method, X), estimator, method)
-        elif positive == estimator.classes_[1]:
-            # Where many scorers share one call of the estimator, scikit-learn remembers the scores
-            # under the name of the method, whichever class they are of. Under a name in a tuple
-            # they are those of the second class, and of no other scorer.
-            y_score = method_caller(estimator, (method,), X, pos_label=positive)
-        else:
-            y_score = cached_call(None, estimator, method, X, pos_label=positive)
-        value = arguments.pop("value", None)
-        if value is not None:
-            y_true = amounts_of(y_true, value, pos_label=positive)
-        elif is_classifier(estimator):
-            if self.measure.of_amounts:
-                raise ScorerSetupError(
-                    f"{self.measure.name} needs the amounts of rows, but y has classes: pass"
-                    " value=(gain, cost) to get_scorer, or route value= of each row by"
-                    " set_score_request(value=True)."
-                )
-            y_true = (y_true == positive).astype(int)
-        elif positive is not None:
-            arguments["pos_label"] = positive
-        weights = {name: arguments.get(name) for name in ("sample_weight", "query_weight")}
-        warn_of_trained_queries(estimator, y_true, arguments.get("qid"), weights)
-        return self._value(y_true, y_score, arguments)
-
-    def _value_of_collections(
-        self, estimator: Any, X: Any, y_true: Any, arguments: dict[str, Any]
-    ) -> float:
-        if label_reader(estimator, y_true) is not None:
             raise TypeError(
                 f"Dask collections need one score per row, but {self.measure.name} of"
                 f" {type(estimator).__name__} takes one for each label: pass X.compute()"
                 " and y.compute()."
             )
-        if "value" in arguments:
+        return float(self._sign * value)
+
+    def _value_of_rows(
+        self, caller: Any, estimator: Any, X: Any, y_true: Any, arguments: dict[str, Any]
+    ) -> float:
+        """Value of rows in memory, or without ``caller`` in parts elsewhere."""
+        qid, pos_label = arguments.get("qid"), arguments.pop("pos_label", None)
+        response_method(estimator)
+        self._check_queries(estimator, qid is not None)
+        warn_of_other_top(self.measure, estimator)
+        if not caller and "value" in arguments:
             raise TypeError(
                 "value is for rows in memory: pass X.compute(), y.compute() and value.compute()."
             )
-        method, qid = response_method(estimator), arguments.get("qid")
-        self._check_queries(estimator, qid is not None)
-        warn_of_other_top(self.measure, estimator)
-        pos_label = arguments.pop("pos_label", None)
-        of_ids = {name for name, value in arguments.items() if isinstance(value, Mapping)}
+        of_ids = {name for name, column in arguments.items() if isinstance(column, Mapping)}
         shared = {name: arguments.pop(name) for name in of_ids if qid is not None}
         rows = parts(X=X, y_true=y_true, **arguments)
         labels = rows.without("X").map(labels_of_part).reduce(distinct_labels)
         positive = self._check_positive(estimator, pos_label, labels, qid is not None)
-        takes_ids = bool(metadata_for(scored_by(estimator), method, qid=qid))
-        scored = rows.map(scored_part, estimator, positive, takes_ids)
-        pos_label = None if is_classifier(estimator) else positive
+        if is_classifier(estimator) and self.measure.of_amounts and "value" not in arguments:
+            raise ScorerSetupError(
+                f"{self.measure.name} needs the amounts of rows, but y has classes: pass"
+                " value=(gain, cost) to get_scorer, or route value= of each row by"
+                " set_score_request(value=True)."
+            )
+        scored = rows.map(scored_part, estimator, positive, caller)
+        pos_label = None if is_classifier(estimator) or "value" in arguments else positive
+        if caller:
+            (columns,) = scored.values
+            weights = {name: columns.get(name) for name in ("sample_weight", "query_weight")}
+            warn_of_trained_queries(estimator, columns["y_true"], qid, weights)
+            known = {} if pos_label is None else {"pos_label": pos_label}
+            return self._value(**columns, **shared, **known)
         if not isinstance(rows.columns.get("qid"), list):
             return float(value_of_one_list(self.measure, scored, pos_label))
         value = float(value_of_queries(self.measure, scored, pos_label, shared, qid))
@@ -614,7 +587,7 @@ class RankingScorer(BaseScorer):
                 check_overlap(reduce(add, overlaps), type(ranker).__name__)
         return value
 
-    def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
+    def _value(self, y_true: Any, y_score: Any, **arguments: Any) -> float:
         """Value of the rows; scorers of other values of them replace it."""
         return self.measure(y_true, y_score, **arguments)
 

@@ -783,7 +783,7 @@ class _BoundScorer(RankingScorer):
             )
         super()._check_queries(estimator, given)
 
-    def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
+    def _value(self, y_true: Any, y_score: Any, **arguments: Any) -> float:
         qid = [arguments["qid"]] if self.of_queries else None
         pos_label = arguments.get("pos_label")
         sign = sign_of(self.measure)

@@ -40,13 +40,9 @@ from ..metrics import Measure, get_measure
 from ..metrics._shared import (
     amounts_of,
     check_fixed_scale,
-    metadata_for,
     own_pos_label,
     ranking_scores,
     refuse_level,
-    response_method,
-    scored_by,
-    scores_with_ids,
 )
 from ..rankers._shared import positive_or_second
 from ._held_out import HeldOut
@@ -215,11 +211,8 @@ def fit_part(
         with sklearn.config_context(enable_metadata_routing=routing):
             estimator.fit(X_train, plan.y[train], **fit_params)
         fitted = time.perf_counter()
-        ids = {} if plan.ids is None else {"qid": plan.ids[test]}
-        if ids and metadata_for(scored_by(estimator), response_method(estimator), **ids):
-            scores = scores_with_ids(estimator, X_test, ids["qid"], plan.pos_label)
-        else:
-            scores = ranking_scores(estimator, X_test, plan.pos_label)
+        ids = None if plan.ids is None else plan.ids[test]
+        scores = ranking_scores(estimator, X_test, plan.pos_label, qid=ids)
         scores = check_scores(scores, estimator, len(test))
     except Exception as error:
         if raise_errors:

@@ -362,7 +362,7 @@ def test_what_cannot_be_scored_says_what_to_do(data):
             get_scorer("tau_b")(Constant(columns=columns), X, y)
     with refused(match="one label per row"):
         make_bound_scorer("tau_b")(ranker, X, order)
-    with pytest.raises(ValueError, match="score of the label in column 0 is NaN in row 0"):
+    with pytest.raises(ValueError, match="y_score is NaN at row 0, column 0"):
         get_scorer("tau_b")(Constant(np.nan, 4), X, y)
 
 
