@@ -117,14 +117,9 @@ def check_share(name: str, value: Any, *, what: str = "") -> float:
 def check_level(level: Any) -> float:
     """Check the nominal probability of an interval, in (0, 1) and not too close to the ends."""
     level = check_share("level", level)
-    if level < 1e-6:
+    if not 1e-6 <= level <= 1.0 - 1e-12:
         raise ValueError(
-            f"level={level:g} is so close to 0 that limits coincide: pass a probability such as"
-            " 0.95."
-        )
-    if level > 1.0 - 1e-12:
-        raise ValueError(
-            f"level={level!r} is so close to 1 that limits are those of any value: pass a"
+            f"level={level!r} is so close to {level:.0f} that limits say nothing: pass a"
             " probability such as 0.95."
         )
     return level
@@ -413,20 +408,14 @@ def _match_scores(
                 f"{name} has orders of labels, such as {str(label)!r}: pass"
                 f" sklearn_rank.preprocessing.label_grades({name}), one column for each label."
             )
-    if len(shape) == 2 or score.ndim == 2:
-        if score.shape != shape:
-            instead = "one score for each label, and ravel() columns"
-            if score.shape == (*shape, 2):
-                instead = "the probabilities of one class, predict_proba(X)[:, 1]"
-            raise ValueError(
-                f"{name} has shape {shape}, but y_score {score.shape}: pass {instead}."
-            )
-        return score.ravel()
-    if len(score) != shape[0]:
-        raise ValueError(
-            f"{name} has {shape[0]} items, but y_score has {len(score)}: pass one score per label."
-        )
-    return score
+    if score.shape != shape:
+        instead = "one score for each label"
+        if score.ndim != len(shape):
+            instead += ", and ravel() columns"
+        if score.shape == (*shape, 2):
+            instead = "the probabilities of one class, predict_proba(X)[:, 1]"
+        raise ValueError(f"{name} has shape {shape}, but y_score {score.shape}: pass {instead}.")
+    return score.ravel()
 
 
 def check_scores_of_rows(y_score: Any, shape: tuple[int, ...], rows: IntArray | None) -> AnyArray:
@@ -553,18 +542,12 @@ def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) ->
     if not bad.any():
         return values
     index = int(np.argmax(bad))
-    row = index if rows is None else int(rows[index])
-    if np.isnan(values[index]):
-        remedy = "find it from the position of the row, or remove the row"
-    elif values.min() >= 1:
-        remedy = "for what looks like inverse propensities pass 1 / propensity"
-    elif values[index] == 0:
-        remedy = "remove rows that nobody could see; nothing is known of their relevance"
-    else:
-        remedy = "divide estimates by the largest of them, as a common factor does not count"
+    remedy = "remove rows that nobody could see, or find it from the position of the row"
+    if values[index] > 1:
+        remedy = "of inverse propensities pass 1 / propensity; divide estimates by the largest"
     raise ValueError(
-        f"propensity is {values[index]:g} at row {row}, but must be a probability in (0, 1]:"
-        f" {remedy}."
+        f"propensity is {values[index]:g} at {_where(index, rows, None)}, but must be a"
+        f" probability in (0, 1]: {remedy}."
     )
 
 
@@ -572,16 +555,12 @@ def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
     coded = coded_column(qid)
     ids = check_column(name, qid, (0, 1)) if coded is None else coded.codes
     if ids.ndim == 0:
-        if isinstance(qid, str | bytes):
-            raise ValueError(
-                f"{name}={qid!r} is one {type(qid).__name__}, not one id per row: if it is the"
-                f" name of a column, pass the column, {name}=frame[{qid!r}]; if all rows are one"
-                f" list, leave {name} out or pass {name}=0."
-            )
         if not is_number(ids.item()) or ids.item() != ids.item():
+            column = repr(qid) if isinstance(qid, str) else "'query'"
             raise ValueError(
-                f"{name} is {_describe(qid)}, not one id per row: pass a one-dimensional array"
-                f" with the id of each row, such as {name}=frame['query']."
+                f"{name} is {_describe(qid)}, not one id per row: pass a one-dimensional array,"
+                f" such as {name}=frame[{column}]; if all rows are one list, leave {name} out or"
+                f" pass {name}=0."
             )
         return np.broadcast_to(ids, (n,))
     if len(ids) != n:
@@ -608,21 +587,21 @@ def refuse_rounded_ids(
     ids: AnyArray, name: str, row_of: Callable[[int], int] = lambda at: at
 ) -> None:
     """Refuse floating-point ids so large that two different integers may have become one."""
+    digits = 53
     if ids.dtype.kind == "f":
         digits = np.finfo(ids.dtype).nmant + 1
         bad = np.abs(ids) >= 2.0**digits
-        dtype = str(ids.dtype)
-    elif ids.dtype.kind == "O" and any(isinstance(x, float | np.floating) for x in ids):
-        digits, dtype = 53, "float"
-        bad = np.array([isinstance(x, float) and abs(x) >= 2.0**53 for x in ids])
+    elif ids.dtype.kind == "O":
+        bad = np.array([isinstance(x, float) and abs(x) >= 2.0**53 for x in ids], dtype=bool)
     else:
         return
     if bad.any():
         at = int(np.argmax(bad))
         raise ValueError(
-            f"{name} is the {dtype} {ids[at]!s} at row {row_of(at)}, but from 2**{digits} on such"
-            " numbers cannot distinguish neighbouring integers, so that different ids become one:"
-            " pass integers or strings, for example the column read with dtype=str or 'int64'."
+            f"{name} is the {type(ids[at]).__name__} {ids[at]!s} at row {row_of(at)}, but from"
+            f" 2**{digits} on such numbers cannot distinguish neighbouring integers, so that"
+            " different ids become one: pass integers or strings, for example the column read"
+            " with dtype=str or 'int64'."
         )
 
 
@@ -1045,11 +1024,6 @@ def check_item_weights(sample_weight: Any, shape: tuple[int, ...], name: str) ->
     """Check weights of items: finite, at least 0 and not all 0."""
     array = check_column("sample_weight", sample_weight, (1, 2))
     if array.shape != shape:
-        if len(shape) == 1 and array.ndim == 1:
-            raise ValueError(
-                f"{name} has {shape[0]} items, but sample_weight has {len(array)}: pass one weight"
-                " for each."
-            )
         raise ValueError(
             f"sample_weight has shape {array.shape}, but {name} {shape}: pass one weight for each"
             " item; to weight whole lists pass query_weight."
@@ -1063,14 +1037,10 @@ def check_item_weights(sample_weight: Any, shape: tuple[int, ...], name: str) ->
 def _check_query_weights(query_weight: Any, shape: tuple[int, ...]) -> FloatArray:
     array = check_column("query_weight", query_weight, (1,))
     if len(array) != shape[0]:
-        if len(shape) == 2:
-            raise ValueError(
-                f"query_weight has {len(array)} entries for {shape[0]} lists: pass one for each."
-            )
+        each = "list" if len(shape) == 2 else "row, that of its query"
         raise ValueError(
-            f"query_weight has {len(array)} entries for {shape[0]} rows: pass the weight of the"
-            " query of each row, for example"
-            " query_weight[np.unique(qid, return_inverse=True)[1]]."
+            f"query_weight has {len(array)} entries for {shape[0]} {each.partition(',')[0]}s: pass"
+            f" one for each {each}, such as query_weight[np.unique(qid, return_inverse=True)[1]]."
         )
     weight = _finite_weights(array, "query_weight")
     return np.repeat(weight, shape[1]) if len(shape) == 2 else weight

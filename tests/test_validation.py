@@ -298,9 +298,9 @@ def test_ids_of_several_levels_are_tuples_and_other_types_are_refused():
 def test_orders_of_labels_are_no_labels():
     with pytest.raises(ValueError, match=r"has orders of labels, such as 'a>b': pass .*grades"):
         metric_interval("tau_b", ["a>b", "b>a"], [[1, 2], [3, 4]])
-    with pytest.raises(ValueError, match="so close to 0 that limits coincide"):
+    with pytest.raises(ValueError, match="so close to 0 that limits say nothing"):
         metric_interval("auc", [0, 1, 0, 1], [1, 2, 3, 4], level=5e-324)
-    with pytest.raises(ValueError, match="so close to 1 that limits are those of any value"):
+    with pytest.raises(ValueError, match="so close to 1 that limits say nothing"):
         metric_interval("auc", [0, 1, 0, 1], [1, 2, 3, 4], level=1 - 1e-16)
 
 

@@ -173,7 +173,7 @@ NO_IDS = ["groups", b"groups", (i for i in IDS), dict(enumerate(IDS)), set(IDS),
 def test_what_is_no_array_of_ids_is_refused():
     for function in functions().values():
         for name, ids in product(names_of(function, IDS_OF), NO_IDS):
-            kind, told = ValueError, "pass the column|pass a one-dim"
+            kind, told = ValueError, "pass a one-dim"
             if name == "groups" and function.__name__ in GROUPS:
                 ids, told = (ids, ids), r"pass \(groups_first, groups_second"
             if function is inference.compare and isinstance(ids, dict):

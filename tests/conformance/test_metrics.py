@@ -634,7 +634,7 @@ def test_nan_is_refused_with_its_row(case):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([1, 0], [1.0]), "2 items, but y_score has 1"),
+        (([1, 0], [1.0]), r"\(2,\), but y_score \(1,\)"),
         (([], []), "is empty"),
         (([[[1, 0]]], [[[1.0, 0.0]]]), r"shape \(1, 1, 2\)"),
         (([[1, 0], [1]], [[1.0, 0.0], [2.0]]), "rows of different lengths"),
@@ -644,7 +644,7 @@ def test_nan_is_refused_with_its_row(case):
         (([1, 0], ["a", "b"]), "must be numeric"),
         (([1, 0], [1 + 2j, 1]), "must be numeric"),
         (([1, 0], [2**53 + 1, 2]), "beyond 2\\*\\*53"),
-        (([1, 0], [1, 2], [1]), "sample_weight has 1"),
+        (([1, 0], [1, 2], [1]), r"sample_weight has shape \(1,\)"),
         (([1, 0], [1, 2], [1, -1]), "sample_weight is -1 at row 1"),
         (([1, 0], [1, 2], [0, 0]), "sample_weight is zero for all items"),
         (([1, 0], [1, 2], [1, np.nan]), "nan at row 1"),

@@ -168,7 +168,7 @@ def test_rows_labelled_by_a_design_are_a_random_sample():
         failures[1] += hits < alone.low[0]
     assert failures[0] <= 0.2 * n_runs
     assert failures[1] > 0.25 * n_runs
-    with pytest.raises(ValueError, match="y_true has 1000 items, but y_score has 999"):
+    with pytest.raises(ValueError, match=r"y_true has shape \(1000,\), but y_score \(999,\)"):
         batch_limits(labels, score[:999], score[1000:], design=design)
 
 

@@ -356,7 +356,7 @@ def test_forms_do_not_mix():
     ("arguments", "message"),
     [
         (([1, 0], [np.nan, 1.0]), "y_score is NaN at row 0"),
-        (([1, 0], [1.0]), "y_true has 2 items, but y_score has 1"),
+        (([1, 0], [1.0]), r"y_true has shape \(2,\), but y_score \(1,\)"),
         (([], [1.0]), "y_true is empty"),
         (([2, 0], [1.0, 2.0]), "pos_label"),
         (([[1], [0, 1]], [1.0, 2.0]), "rows of different lengths"),
