@@ -14,7 +14,7 @@ import numpy as np
 
 from .._lists import Lists, ScoredLists
 from .._order import ragged_ranges, sorted_descending, tied_blocks
-from .._typing import AnyArray, FloatArray
+from .._typing import FloatArray
 from .._validation import check_numbers, check_vector, shape_of
 
 # Probabilities, and sums and inverses of them, may be rounded by so much, in float32 too.
@@ -57,9 +57,9 @@ class Rules:
     weighs_items: bool = False
     refuses_above_one: bool = False
 
-    def ordered(self, lists: ScoredLists, relevance: AnyArray) -> ScoredLists:
+    def ordered(self, lists: ScoredLists) -> ScoredLists:
         """Break ties by the rule of the system."""
-        score = lists.score
+        score, relevance = lists.score, lists.labels
         if self.single_precision:
             with np.errstate(over="ignore"):
                 score = score.astype(np.float32).astype(np.float64)
@@ -79,7 +79,7 @@ class Rules:
             score[order] = np.arange(len(order), dtype=np.float64)
         elif self.ties == "refused":
             bits = " in 32 bits" if self.single_precision else ""
-            _refuse_ties(replace(lists, score=score), relevance, bits)
+            _refuse_ties(replace(lists, score=score), bits)
         return lists if score is lists.score else replace(lists, score=score)
 
 
@@ -131,12 +131,10 @@ def check_convention(
             )
 
 
-def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:
+def _refuse_ties(lists: ScoredLists, bits: str) -> None:
     blocks = tied_blocks(lists.score, lists.offsets)
-    inside = relevance[blocks.order].astype(np.float64)
-    differs = np.maximum.reduceat(inside, blocks.starts) != np.minimum.reduceat(
-        inside, blocks.starts
-    )
+    inside, at = lists.labels[blocks.order].astype(np.float64), blocks.starts
+    differs = np.maximum.reduceat(inside, at) != np.minimum.reduceat(inside, at)
     if not differs.any():
         return
     item = blocks.order[blocks.starts[np.argmax(differs)]]

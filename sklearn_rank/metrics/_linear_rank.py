@@ -437,7 +437,7 @@ class _EarlyRecognition(ConventionalMeasure):
         return within_order_of(self._phi)
 
     def _blocks(self, lists: ScoredLists) -> ClassBlocks:
-        return self.rules.ordered(lists, lists.positive).blocks()
+        return self._ordered(lists).blocks()
 
 
 class BEDROCMeasure(_EarlyRecognition):

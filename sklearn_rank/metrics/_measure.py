@@ -335,11 +335,6 @@ class Measure(_Frozen, ABC):
         return None
 
     @property
-    def rules(self) -> Rules:
-        """Choices that the definition leaves, which other systems make in their ways."""
-        return Rules()
-
-    @property
     def has_influence(self) -> bool:
         """Whether the measure implements :meth:`influence`."""
         return type(self)._influence is not Measure._influence
@@ -543,6 +538,10 @@ class Measure(_Frozen, ABC):
 
     def _warn_of(self, lists: ScoredLists) -> None:
         """Warn of lists whose value is hardly what is meant."""
+
+    def _ordered(self, lists: ScoredLists) -> ScoredLists:
+        """Lists whose ties are broken as the measure breaks them."""
+        return lists
 
     # ---------------------------------------------------------------------------------- its value
 
@@ -947,6 +946,9 @@ class ConventionalMeasure(Measure):
     @property
     def rules(self) -> Rules:
         return Rules() if self.convention is None else self.conventions[self.convention]
+
+    def _ordered(self, lists: ScoredLists) -> ScoredLists:
+        return self.rules.ordered(lists)
 
     def _check_arguments(self, **arguments: Any) -> None:
         rules, unseen = self.rules, "describes items that are not among the rows"

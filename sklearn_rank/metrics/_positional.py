@@ -207,7 +207,7 @@ class DCGMeasure(ConventionalMeasure, _UpToK):
         return LabelTotal(weights, lambda total, _: total)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        top = self._leading(self.rules.ordered(lists, lists.grade))
+        top = self._leading(self._ordered(lists))
         if top.labels is not lists.labels:
             # Whatever is left out, a relevance whose gain is infinite is refused.
             gains_of(lists.grade.max(keepdims=True), self._gain)
@@ -331,7 +331,7 @@ class NDCGMeasure(DCGMeasure):
         return LabelTotal(weights, lambda total, n_pos: total / (n_pos * ideal(n_pos)))
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        top = self._leading(self.rules.ordered(lists, lists.grade))
+        top = self._leading(self._ordered(lists))
         best: Lists = lists.ideal or lists
         if lists.ideal is None:
             # Gains ascend with the relevance: the best order begins with the most relevant.
@@ -529,7 +529,7 @@ class AveragePrecisionMeasure(ConventionalMeasure, _UpToK):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         rules = self.rules
-        ordered = rules.ordered(lists, lists.positive).leading(self.k)
+        ordered = self._ordered(lists).leading(self.k)
         blocks = ordered.blocks(joined=rules.ties != "end")
         n_relevant = n_relevant_of(lists, lists.positives)
         if self.k is not None and self.normalize == "found":
@@ -657,7 +657,7 @@ class ReciprocalRankMeasure(ConventionalMeasure, _UpToK):
     conventions = rules_of(catboost={}, trec_eval={"has_k": False}, ranx={})
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        blocks = self.rules.ordered(lists, lists.positive).top_blocks()
+        blocks = self._ordered(lists).top_blocks()
         # Relevant items that are not among the rows are never found.
         values = np.where(n_relevant_of(lists, blocks.n_class) > 0, 0.0, np.nan)
         defined, positive, size, above = topmost_positives(blocks)
@@ -772,7 +772,7 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
         return PositionalForm(self._chances, None, largest=1.0, expectation="E[(2**y - 1)]")
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        ordered = self.rules.ordered(lists, lists.grade)
+        ordered = self._ordered(lists)
         highest = self._highest(lists.grade)
         # The probability to go on through a long list of partly satisfying items is negligible.
         for count in LOOKED_AT if self.k is None else (self.k,):

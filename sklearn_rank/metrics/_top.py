@@ -73,7 +73,7 @@ class _ShareOfTop(Measure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = self._mass(lists)
-        blocks = self.rules.ordered(lists, lists.positive).leading(mass).blocks()
+        blocks = self._ordered(lists).leading(mass).blocks()
         n_pos = np.minimum(positives_in_top(blocks, mass), lists.positives)  # sums are rounded
         with np.errstate(invalid="ignore"):
             divisor = self._divisor(mass, n_relevant_of(lists, lists.positives))
@@ -297,7 +297,7 @@ class SuccessMeasure(AtKMeasure):
         return draws_of_places(PrecisionAtKMeasure(k=self.k, rel=self.rel), evidence)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        blocks = self.rules.ordered(lists, lists.positive).blocks()
+        blocks = self._ordered(lists).blocks()
         values = np.where(n_relevant_of(lists, blocks.n_class) > 0, 0.0, np.nan)
         defined, positive, size, above = topmost_positives(blocks)
         taken = np.clip(self.k - above, 0.0, size)
@@ -692,7 +692,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
             mass = np.ceil(lists.sizes * self.tau)
         else:
             mass = masses_of_tops(lists, self.tau)
-        ordered = self.rules.ordered(lists, lists.positive).leading(mass)
+        ordered = self._ordered(lists).leading(mass)
         n_pos = positives_in_top(ordered.blocks(), mass)
         # In a list without positives 0 times infinity: undefined.
         with np.errstate(invalid="ignore", divide="ignore"):
