@@ -69,7 +69,7 @@ class _ShareOfTop(Measure):
 
     @abstractmethod
     def _divisor(self, mass: Any, n_pos: Any) -> Any:
-        """Linear in the number of positives; 0 or NaN where the list has no value."""
+        """A linear function of the number of positives."""
 
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = self._mass(lists)
@@ -84,8 +84,8 @@ class _ShareOfTop(Measure):
         # A part of an item may be in the top.
         inside = np.clip(mass - np.arange(len(lists.score)), 0.0, 1.0)
 
-        def value(total: float, n_pos: float) -> float:
-            return float(self._times * total / self._divisor(mass, n_pos))
+        def value(total: Any, n_pos: Any) -> Any:
+            return self._times * total / self._divisor(mass, n_pos)
 
         return LabelTotal(mean_discounts(lists.score, inside), value)
 
@@ -132,7 +132,8 @@ class _ShareAtK(AtKMeasure, _ShareOfTop):
     def _utilities(self, lists: Lists) -> FloatArray:
         self._check_fit_weights(lists)
         n_pos = lists.weighted_totals(lists.positive.astype(np.float64))
-        return share_of_total(lists, self._divisor(float(self.k), n_pos) / self._times)
+        divisor = self._divisor(float(self.k), n_pos) / self._times
+        return share_of_total(lists, np.where(n_pos > 0, divisor, 0.0))
 
 
 class PrecisionAtKMeasure(_ShareAtK):
@@ -455,7 +456,11 @@ class F1AtKMeasure(_ShareAtK):
     conventions = rules_of(ranx={})
 
     def _divisor(self, mass: Any, n_pos: Any) -> Any:
-        return mass + np.where(n_pos > 0, n_pos, np.nan)
+        return mass + n_pos
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        defined = n_relevant_of(lists, lists.positives) > 0
+        return np.where(defined, super().values(lists), np.nan)
 
 
 @function_of(F1AtKMeasure)

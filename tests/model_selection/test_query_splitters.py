@@ -176,7 +176,7 @@ def test_repr_and_y():
     [
         (None, r"got no groups.*fit\(X, y, groups=qid\).*enable_metadata_routing=True"),
         (0, "groups=0 is not an array"),
-        ("query", r"pass the column, groups=frame\['query'\]"),
+        ("query", r"such as groups=frame\['query'\]"),
         ([3, 4], "np.repeat"),
         ([None, *qid[1:]], "groups is missing at row 0"),
         (np.array([3, "a"] + [4] * (len(qid) - 2), dtype=object), "mixes ids"),
