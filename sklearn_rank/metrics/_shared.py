@@ -39,7 +39,6 @@ from ._scorer import (
     ranking_scores,
     refuse_level,
     response_method,
-    scored_by,
     scored_labels,
     scores_with_ids,
     warn_of_trained_queries,
