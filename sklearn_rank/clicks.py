@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -203,24 +203,19 @@ def random_order_propensities(
     array([1.  , 0.47, 0.34, 0.26, 0.2 , 0.18])
     """
     refuse_misread(clicks=clicks, position=position, qid=qid, groups=groups)
-    clicks = _check_clicks(clicks)
-    position = check_positions(position, len(clicks))
+    shown, places = _Shown.of(clicks, position, qid, groups), np.unique(position)
     reference = check_position("reference", reference)
-    session, first_rows = _sessions(qid, position)
-    group = _groups_of_sessions(groups, session)
-    at_reference = _at(clicks, position == reference, session, len(first_rows))
-    places = np.unique(position)
     if reference not in places:
         raise ValueError(
             f"No row was shown at position {reference}, the reference of the propensities: pass "
             "another reference=."
         )
-    no_arm = np.zeros(len(first_rows), dtype=bool)
+    at_reference = shown.at(reference)
 
     def ratio(place: int, where: str) -> tuple[float, float]:
-        at_place = _at(clicks, position == place, session, len(first_rows))
-        both = ~np.isnan(at_place) & ~np.isnan(at_reference)
-        return _ratio(at_place, at_reference, both, no_arm, group, where)
+        at_place = shown.at(place)
+        both = ~np.isnan(at_place + at_reference)
+        return _ratio(at_place, at_reference, both, np.zeros_like(both), shown.group, where)
 
     return _by_position(places, reference, "random orders", ratio)
 
@@ -308,22 +303,18 @@ def swap_propensities(
     """
     columns = {"clicks": clicks, "position": position, "qid": qid, "exchanged": exchanged}
     refuse_misread(**columns, swapped=swapped, groups=groups)
-    clicks = _check_clicks(clicks)
-    position = check_positions(position, len(clicks))
-    pivot = check_position("pivot", pivot)
-    session, first_rows = _sessions(qid, position)
-    drawn = _constant(check_positions(exchanged, len(clicks), name="exchanged"), session)
-    arm = _constant(_check_clicks(swapped, len(clicks), name="swapped"), session)
-    group = _groups_of_sessions(groups, session)
-    at_pivot = _at(clicks, position == pivot, session, len(first_rows))
-    at_drawn = _at(clicks, position == drawn[session], session, len(first_rows))
-    part = drawn != pivot
+    shown, pivot = _Shown.of(clicks, position, qid, groups), check_position("pivot", pivot)
+    session, n = shown.session, len(shown.session)
+    drawn = _constant(check_positions(exchanged, n, name="exchanged"), session)
+    arm = _constant(_check_clicks(swapped, n, name="swapped"), session)
+    at_pivot, at_drawn, part = shown.at(pivot), shown.at(drawn[session]), drawn != pivot
     lacking = part & (np.isnan(at_pivot) | np.isnan(at_drawn))
     if lacking.any():
         index = int(np.argmax(lacking))
         raise ValueError(
-            f"The session of row {int(first_rows[index])} lacks a row at position {pivot} or at "
-            f"position {int(drawn[index])}, its value of exchanged: pass all rows of each session."
+            f"The session of row {int(np.argmax(session == index))} lacks a row at position "
+            f"{pivot} or at position {int(drawn[index])}, its value of exchanged: pass all rows of"
+            " each session."
         )
 
     def ratio(place: int, where: str) -> tuple[float, float]:
@@ -333,7 +324,7 @@ def swap_propensities(
                 f"The sessions of position {place} are all swapped or all unswapped: pass "
                 "sessions of both kinds, which are compared with each other."
             )
-        return _ratio(at_drawn, at_pivot, sessions, arm, group, where)
+        return _ratio(at_drawn, at_pivot, sessions, arm, shown.group, where)
 
     return _by_position(np.unique(np.append(drawn[part], pivot)), pivot, "exchanges", ratio)
 
@@ -355,27 +346,37 @@ def _by_position(
     return Propensities(places, values, errors, reference, method)
 
 
-def _sessions(qid: Any, position: IntArray) -> tuple[IntArray, IntArray]:
-    """Number of the session of each row, and the first row of each."""
-    session = numbers_of_queries(check_qid(qid, len(position)))
-    first = np.full(int(session.max()) + 1, len(position))
-    np.minimum.at(first, session, np.arange(len(position)))
-    order = np.lexsort((position, session))
-    twice = (np.diff(session[order]) == 0) & (np.diff(position[order]) == 0)
-    if twice.any():
-        row = int(order[1:][twice][0])
-        raise ValueError(
-            f"Position {int(position[row])} occurs twice in the session of row {row}: qid must "
-            "be the id of one list shown once, not the id of its query."
-        )
-    return session, first
+class _Shown(NamedTuple):
+    """Rows that were shown in sessions."""
 
+    clicks: BoolArray
+    position: IntArray
+    session: IntArray  # (n_rows,): Number of the session of each row
+    group: IntArray | None  # (n_sessions,)
 
-def _groups_of_sessions(groups: Any, session: IntArray) -> IntArray | None:
-    if groups is None:
-        return None
-    ids = check_qid(groups, len(session), name="groups")
-    return _constant(numbers_of_queries(ids), session)
+    @classmethod
+    def of(cls, clicks: Any, position: Any, qid: Any, groups: Any) -> _Shown:
+        clicks = _check_clicks(clicks)
+        position = check_positions(position, len(clicks))
+        session = numbers_of_queries(check_qid(qid, len(position)))
+        order = np.lexsort((position, session))
+        twice = (np.diff(session[order]) == 0) & (np.diff(position[order]) == 0)
+        if twice.any():
+            row = int(order[1:][twice][0])
+            raise ValueError(
+                f"Position {int(position[row])} occurs twice in the session of row {row}: qid must"
+                " be the id of one list shown once, not the id of its query."
+            )
+        if groups is not None:
+            ids = check_qid(groups, len(session), name="groups")
+            groups = _constant(numbers_of_queries(ids), session)
+        return cls(clicks, position, session, groups)
+
+    def at(self, position: Any) -> FloatArray:
+        """Click of each session at one position, NaN where it has no such row."""
+        values, rows = np.full(int(self.session.max()) + 1, np.nan), self.position == position
+        values[self.session[rows]] = self.clicks[rows]
+        return values
 
 
 def _constant(values: AnyArray, session: IntArray) -> AnyArray:
@@ -390,13 +391,6 @@ def _constant(values: AnyArray, session: IntArray) -> AnyArray:
             "value in all rows of the session."
         )
     return of_session
-
-
-def _at(clicks: BoolArray, rows: BoolArray, session: IntArray, n_sessions: int) -> FloatArray:
-    """Click of each session at one position, NaN where it has no such row."""
-    values = np.full(n_sessions, np.nan)
-    values[session[rows]] = clicks[rows]
-    return values
 
 
 def _ratio(
