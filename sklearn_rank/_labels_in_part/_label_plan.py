@@ -26,6 +26,7 @@ from ..inference._shared import check_lists, two_sided_quantile
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._label_design import LabelDesign, check_proxy
+from ._questions import lists_in_part
 from ._score_path import probabilities_of_labels
 
 # Share of the labels of rows with an influence that goes to all of these alike, as the predictions
@@ -239,7 +240,7 @@ def plan_labels(
         known = ~are_missing(array_of_labels(y_true))
     if known.any():
         design = LabelDesign(np.where(known, 1.0, 1.0 / len(known)), proxy=proxy)
-        evidences = check_lists(measure, y_true, rankers, design=design, pos_label=pos_label)
+        evidences = lists_in_part(measure, y_true, rankers, design=design, pos_label=pos_label)
         p = probabilities_of_labels(evidences)
         at = np.where(known, evidences[0].data.labels, p)
     elif proxy is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,7 +21,6 @@ from ..metrics import Measure, get_measure
 from ..metrics._shared import Evidence, MeasureLike
 from ._contrasts import (
     added_in_squares,
-    comparison_of_limits,
     interval_comparison,
     limits_of_single,
     quantiles_at,
@@ -41,7 +40,7 @@ from ._evidence import (
     refuse_unknown,
 )
 from ._joint import Joint, joint_influence, joint_samples, mean_influences
-from ._limits import BLOCK, Limits, LimitsAt, holm_adjust
+from ._limits import BLOCK, LimitsAt, holm_adjust
 from ._methods import methods_of
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, Question, level_of_both
@@ -494,16 +493,12 @@ def compare(
             f"method={method!r} does not support {data}: pass method={others}, or leave method"
             " out."
         )
+    if design is not None:
+        return _outer.compare_in_part(question, y_true, scores, rows, rng)
     if not of_queries:
         return _compare_on_list(question, y_true, scores, rows, method, rng)
-    if design is not None:
-        queries = _outer.JudgedQueries.of(measure, y_true, scores, **rows)
-        if queries.is_bounded:
-            return _of_bounds(queries, question)
-        samples, target = queries.values(), queries.target()
-    else:
-        samples = query_values_of(measure, y_true, scores, **rows)
-        target = f"mean {measure.name} over {next(iter(samples.values())).size_text}"
+    samples = query_values_of(measure, y_true, scores, **rows)
+    target = f"mean {measure.name} over {next(iter(samples.values())).size_text}"
     if method != "auto":
         return compare_samples(question, samples, method, EXCHANGES, rng)
     return joint_comparison(joint_means(list(samples.values())), question, rng, target)
@@ -530,8 +525,6 @@ def _compare_on_list(
                 " queries."
             )
         return resampled_comparison(evidences, question, SWAPS, rng)
-    if "design" in rows:
-        return interval_comparison(evidences, question)
     if "influence" in laws:
         influences, groups = influences_of(evidences)
         joint = joint_influence(influences, conditional=not evidences[0].sampled, groups=groups)
@@ -543,18 +536,6 @@ def _compare_on_list(
     if not laws or next(iter(methods_of(measure).values())).explicit:
         refuse_unknown(measure)
     return interval_comparison(evidences, question)
-
-
-def _of_bounds(queries: Any, question: Question) -> Comparison:
-    """Compare means over queries by the limits of each over all labels that are not known."""
-
-    def limits_of(row: FloatArray) -> tuple[float, Callable[[float], Limits]]:
-        sides = queries.bounds(row.tolist())
-        middle = sum(side.mean for side in sides) / 2.0
-        return middle, lambda level: _outer.limits_of_bounds(sides, level)
-
-    values = [limits_of(row)[0] for row in np.eye(len(question.names))]
-    return comparison_of_limits(question, values, limits_of, queries.target(), _outer.BOUNDED)
 
 
 def _separate_rows(

@@ -11,7 +11,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from .. import _outer
 from .._typing import FloatArray
 from ..metrics._shared import ClassInfluence, Draws, Evidence
 from ._limits import Limits, LimitsAt, two_sided_quantile
@@ -27,22 +26,11 @@ def interval_comparison(evidences: Sequence[Evidence], question: Question) -> Co
     values = np.array([single.estimate for single in singles])
 
     def limits_of(row: FloatArray) -> tuple[float, LimitsAt]:
-        value, contrast = float(row @ values), row.tolist()
-        if first.partial is None:
-            pair = evidences[int(row.argmax())], evidences[int(row.argmin())]
-            return value, (_square_and_add if of_draws else _joined)(*pair)
-        if _outer.is_bounded(first):
-            both = _outer.label_bounds(evidences, contrast)
-            return sum(both) / 2.0, lambda _: both
-        limits = _outer.score_limits(evidences, contrast)[2]
-        # The walks of single values and of their difference end at other probabilities.
-        return float(np.clip(value, *limits(question.level))), limits
+        pair = evidences[int(row.argmax())], evidences[int(row.argmin())]
+        return float(row @ values), (_square_and_add if of_draws else _joined)(*pair)
 
-    if first.partial is not None:
-        method, target = singles[0].method, _outer.target_in_part(first)
-    else:
-        method = "square-and-add" if of_draws else "bonferroni"
-        target = f"{first.measure.name} on {first.data.sizes[0]:.0f} items"
+    method = "square-and-add" if of_draws else "bonferroni"
+    target = f"{first.measure.name} on {first.data.sizes[0]:.0f} items"
     return comparison_of_limits(question, values, limits_of, target, method)
 
 
@@ -136,9 +124,8 @@ def _quantile_at(difference: float, limits: LimitsAt, hypothesis: float) -> floa
 
 
 def _single(evidence: Evidence, level: float) -> Interval:
-    grouped, partial = evidence.groups is not None, evidence.partial is not None
-    measure, sampled = evidence.measure, evidence.sampled
-    method = method_of(measure, grouped=grouped, partial=partial, sampled=sampled)
+    grouped, sampled = evidence.groups is not None, evidence.sampled
+    method = method_of(evidence.measure, grouped=grouped, sampled=sampled)
     return interval_of(evidence, level, method)
 
 

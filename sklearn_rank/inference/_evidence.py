@@ -294,6 +294,10 @@ def check_lists(
     in_chunks: bool = False,
 ) -> list[Evidence]:
     """Evidence of each of several rankers that scored the same rows of one list."""
+    if design is not None:
+        rows = {"groups": groups, "pos_label": pos_label, "sample_weight": sample_weight}
+        how: Any = {"design": design, "conditional": conditional, "name": name}
+        return _outer.lists_in_part(measure, y_true, scores, **how, **rows)
     measure._check_arguments(sample_weight=sample_weight)
     if (shape := shape_of(y_true))[1:] not in ((), (1,)):
         raise ValueError(
@@ -317,11 +321,7 @@ def check_lists(
         table = list_in_parts(measure, y_true, y_score, pos_label, sample_weight)
         evidence = measure.evidence(table.in_one_memory(measure))
         return [replace(evidence, conditional=conditional is not False)]
-    partial, sampled = None, weights == "sampling"
-    if design is not None:
-        y_true, partial = _outer.check_partial_labels(
-            y_true, design, name, sample_weight=sample_weight
-        )
+    sampled = weights == "sampling"
     labels = measure.label_type(pos_label, name)
     data = check_scored_lists(y_true, scores[0], labels, sample_weight=sample_weight)
     dependent = check_groups(groups, len(y_true))
@@ -337,21 +337,10 @@ def check_lists(
     else:
         refuse_fractions(sample_weight)
     lists = [data, *(data.scored_by(y_score, shape) for y_score in scores[1:])]
-    if partial is not None and conditional is None:
-        # This list, where nothing tells how much lists of the population differ.
-        conditional = bool(partial.unreachable.any() or not measure.has_influence)
-        conditional |= not np.ptp(data.labels[partial.known].astype(np.float64))
-    of_list: dict[str, Any] = {"sampled": sampled, "partial": partial}
     # A share of positives is what two classes have.
-    fixed = conditional is not False or (partial is None and measure.kind != "binary")
-    of_list["conditional"] = fixed and not sampled
-    evidences = [
-        replace(measure.evidence(replace(x, rows=None), dependent), **of_list) for x in lists
-    ]
-    if partial is not None:
-        _outer.check_labels_in_part(evidences)
-        _outer.check_fitted_proxy(data.labels, partial)
-    return evidences
+    fixed = (conditional is not False or measure.kind != "binary") and not sampled
+    of_list: Any = {"sampled": sampled, "conditional": fixed}
+    return [replace(measure.evidence(replace(x, rows=None), dependent), **of_list) for x in lists]
 
 
 # --------------------------------------------------------------------------------------- influence

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import _outer
 from ..metrics import Measure
 from ..metrics._shared import Evidence, mean_at_random
 from ._evidence import influence_of, refuse_one_class, refuse_sampling, sampling_influence
@@ -175,16 +174,8 @@ def method_of(
     *,
     grouped: bool = False,
     sampled: bool = False,
-    partial: bool = False,
 ) -> Method:
     """Find the method of a name; refuse one that does not support the sample."""
-    if partial:
-        if name not in ("auto", "score", "bounds"):
-            raise ValueError(
-                f"method={name!r} needs all labels, but design says that some are not known: leave"
-                " method out."
-            )
-        return Method(name, "labels in part", _in_part, one_class=True)
     if sampled:
         refuse_sampling(measure)
         if name not in ("auto", "influence"):
@@ -218,24 +209,6 @@ def method_of(
             f" {measure.name}: {instead}."
         )
     return methods[name]
-
-
-def _in_part(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
-    bounded = _outer.is_bounded(evidence)
-    if name not in ("auto", "bounds" if bounded else "score"):
-        many = "none" if bounded else "a sample"
-        raise ValueError(
-            f"method={name!r} does not support design, which says that {many} of the rows not"
-            " reviewed have labels: leave method out."
-        )
-    if bounded:
-        return _outer.bounds_interval(evidence)
-    grouped = evidence.groups is not None
-
-    def of_whole(evidence: Evidence, level: float) -> Interval:
-        return interval_of(evidence, level, method_of(evidence.measure, grouped=grouped))
-
-    return _outer.score_interval(evidence, level, of_whole)
 
 
 def _of_sampled_rows(evidence: Evidence, level: float, **_: Any) -> Interval:

@@ -358,19 +358,14 @@ def metric_interval(
         if column is None:
             raise TypeError(f"{name} is missing: pass it, or an Accumulator as the measure.")
     y_true, rows = read_rows(measure, y_true, {"y_score": y_score}, weights=weights, **columns)
-    if "qid" in rows and design is not None:
-        if method not in ("auto", "t", "bounds"):
-            raise ValueError(f"method={method!r} does not support design: leave method out.")
-        queries = _outer.JudgedQueries.of(measure, y_true, {"": y_score}, **rows)
-        of_values = "auto" if method == "bounds" else method
-        return queries.interval(level, of_values, bool(conditional))
+    if design is not None:
+        of_interval = level, method, conditional
+        return _outer.interval_in_part(measure, y_true, y_score, rows, *of_interval)
     if "qid" in rows:
         samples = query_values_of(measure, y_true, {"": y_score}, **rows)
         return sample_interval(samples[""], level, method, n_resamples, rng)
     sampled, in_chunks = weights == "sampling", "in_chunks" in rows
-    chosen = method_of(
-        measure, method, grouped=groups is not None, sampled=sampled, partial=design is not None
-    )
+    chosen = method_of(measure, method, grouped=groups is not None, sampled=sampled)
     if in_chunks and not sampled and measure.rel is None and chosen.law == "placements":
         area = auc_interval_of_parts(y_true, y_score, level, chosen.name, **rows)
         return of_range(area, measure)

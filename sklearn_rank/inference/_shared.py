@@ -1,6 +1,7 @@
 """Names that other subpackages import from this one, besides the public names."""
 
 from ._compare import covariance_root, joint_comparison, normal_draws
+from ._contrasts import comparison_of_limits
 from ._evidence import (
     LEAST_DRAWS,
     WeightMeaning,
@@ -47,6 +48,7 @@ from ._queries import (
     QueryValues,
     are_shares,
     groups_of_queries,
+    joint_means,
     on_same_queries,
     query_differences,
     query_values_of,

@@ -36,7 +36,6 @@ from .._validation import (
 )
 from ..inference import Comparison, Interval, metric_interval
 from ..inference._shared import (
-    Joint,
     Question,
     check_groups,
     joint_comparison,
@@ -227,42 +226,6 @@ def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any,
         labels[known] = sample.labels[known]
     kind = StratifiedKFold if units is None else StratifiedGroupKFold
     return kind(n_folds, **shuffle), labels
-
-
-def _interval_in_part(
-    sample: Sample, tests: Sequence[IntArray], scores: Sequence[FloatArray], level: float
-) -> tuple[Interval, list[float]]:
-    """Score limits of the mean over the folds of one list that is labelled in part.
-
-    Returns the values of the folds, too, whose mean is the estimate.
-    """
-    rows = np.unique(np.concatenate(tests))
-    tests = [np.searchsorted(rows, test) for test in tests]
-    partial: Any = None if sample.partial is None else sample.partial.only(rows)
-    groups = None if sample.groups is None else sample.groups[rows]
-    sample = sample._replace(labels=sample.labels[rows], groups=groups, partial=partial)
-    folds = sample.held_out(tests, scores)
-    of_rows = check_groups(groups, len(rows))
-    evidences = []
-    for (data,), test in zip(folds.lists, tests, strict=True):
-        evidence = folds.measure.evidence(data, None if of_rows is None else of_rows.only(test))
-        evidences.append(replace(evidence, partial=partial.only(test)))
-        _outer.check_labels_in_part(evidences[-1:])
-    path = _outer.score_path_of_parts(
-        [[x] for x in evidences], tests, sample.labels, partial, [1.0], of_rows
-    )
-
-    def joint_of(labels: BoolArray) -> Joint:
-        completed = sample._replace(labels=labels.astype(np.int64)).held_out(tests, scores)
-        return joint_influence(completed.pooled, groups=of_rows)
-
-    _, error, limits = _outer.limits_of_population(path, [1.0], joint_of)
-    low, high = np.clip(limits(level), *folds.range).tolist()
-    values = [
-        float(evidence.label_function.at(path.at_estimate[test]).value)
-        for evidence, test in zip(evidences, tests, strict=True)
-    ]
-    return Interval(path.estimate.value, low, high, level, "score", "", error), values
 
 
 def _of_all_rows(
@@ -600,7 +563,7 @@ def cross_val_interval(
             target += f", {sample.partial.text}"
             values, sizes, units = [], [], ("labels", "rows")
             if sample.qid is None:
-                interval, values = _interval_in_part(sample, tests, scores, level)
+                interval, values = _outer.interval_of_folds(sample, tests, scores, level)
                 sizes = [(len(sample.labelled(test)), len(test)) for test in tests]
             else:
                 labels = np.where(sample.partial.known, sample.labels, np.nan)

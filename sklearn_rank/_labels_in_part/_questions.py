@@ -1,0 +1,177 @@
+"""Questions of labels in part: intervals of a list, of queries and of folds, and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..inference import Comparison, Interval
+from ..inference._shared import (
+    Joint,
+    LimitsAt,
+    Question,
+    check_groups,
+    check_lists,
+    comparison_of_limits,
+    interval_of,
+    joint_comparison,
+    joint_influence,
+    joint_means,
+    method_of,
+)
+from ..metrics import Measure
+from ..metrics._shared import Evidence
+from ._judged_queries import BOUNDED, JudgedQueries, limits_of_bounds
+from ._label_bounds import bounds_interval, is_bounded, label_bounds, target_in_part
+from ._label_design import (
+    Design,
+    check_fitted_proxy,
+    check_labels_in_part,
+    check_partial_labels,
+)
+from ._score_path import limits_of_population, score_interval, score_limits, score_path_of_parts
+
+
+def lists_in_part(
+    measure: Measure,
+    y_true: Any,
+    scores: Sequence[Any],
+    *,
+    design: Design,
+    conditional: bool | None = None,
+    name: str = "y_true",
+    **rows: Any,
+) -> list[Evidence]:
+    """Evidence of each of several rankers that scored the same rows of one list."""
+    weight = rows.get("sample_weight")
+    y_true, partial = check_partial_labels(y_true, design, name, sample_weight=weight)
+    evidences = check_lists(measure, y_true, scores, name=name, **rows)
+    labels = evidences[0].data.labels
+    if conditional is None:
+        # This list, where nothing tells how much lists of the population differ.
+        conditional = bool(partial.unreachable.any() or not measure.has_influence)
+        conditional |= not np.ptp(labels[partial.known].astype(np.float64))
+    evidences = [replace(x, partial=partial, conditional=conditional) for x in evidences]
+    check_labels_in_part(evidences)
+    check_fitted_proxy(labels, partial)
+    return evidences
+
+
+def interval_in_part(
+    measure: Measure,
+    y_true: Any,
+    y_score: Any,
+    rows: dict[str, Any],
+    level: float,
+    method: str,
+    conditional: bool | None,
+) -> Interval:
+    if "qid" in rows:
+        if method not in ("auto", "t", "bounds"):
+            raise ValueError(f"method={method!r} does not support design: leave method out.")
+        queries = JudgedQueries.of(measure, y_true, {"": y_score}, **rows)
+        of_values = "auto" if method == "bounds" else method
+        return queries.interval(level, of_values, bool(conditional))
+    if method not in ("auto", "score", "bounds"):
+        raise ValueError(
+            f"method={method!r} needs all labels, but design says that some are not known: leave"
+            " method out."
+        )
+    (evidence,) = lists_in_part(measure, y_true, [y_score], conditional=conditional, **rows)
+    return _interval_of_list(evidence, level, method)
+
+
+def _interval_of_list(evidence: Evidence, level: float, method: str = "auto") -> Interval:
+    bounded = is_bounded(evidence)
+    if method not in ("auto", "bounds" if bounded else "score"):
+        many = "none" if bounded else "a sample"
+        raise ValueError(
+            f"method={method!r} does not support design, which says that {many} of the rows not"
+            " reviewed have labels: leave method out."
+        )
+    if bounded:
+        return bounds_interval(evidence)
+
+    def of_whole(whole: Evidence, level: float) -> Interval:
+        return interval_of(
+            whole, level, method_of(whole.measure, grouped=whole.groups is not None)
+        )
+
+    return score_interval(evidence, level, of_whole)
+
+
+def compare_in_part(
+    question: Question,
+    y_true: Any,
+    scores: Mapping[str, Any],
+    rows: dict[str, Any],
+    rng: np.random.Generator,
+) -> Comparison:
+    if "qid" in rows:
+        queries = JudgedQueries.of(question.measure, y_true, scores, **rows)
+        if queries.is_bounded:
+            return _of_bounds(queries, question)
+        joint = joint_means(list(queries.values().values()))
+        return joint_comparison(joint, question, rng, queries.target())
+    evidences = lists_in_part(question.measure, y_true, list(scores.values()), **rows)
+    singles = [_interval_of_list(evidence, question.level) for evidence in evidences]
+    values = np.array([single.estimate for single in singles])
+
+    def limits_of(row: FloatArray) -> tuple[float, LimitsAt]:
+        contrast = row.tolist()
+        if is_bounded(evidences[0]):
+            both = label_bounds(evidences, contrast)
+            return sum(both) / 2.0, lambda _: both
+        limits = score_limits(evidences, contrast)[2]
+        # The walks of single values and of their difference end at other probabilities.
+        return float(np.clip(row @ values, *limits(question.level))), limits
+
+    target = target_in_part(evidences[0])
+    return comparison_of_limits(question, values, limits_of, target, singles[0].method)
+
+
+def _of_bounds(queries: JudgedQueries, question: Question) -> Comparison:
+    """Compare means over queries by the limits of each over all labels that are not known."""
+
+    def limits_of(row: FloatArray) -> tuple[float, LimitsAt]:
+        sides = queries.bounds(row.tolist())
+        middle = sum(side.mean for side in sides) / 2.0
+        return middle, lambda level: limits_of_bounds(sides, level)
+
+    values = [limits_of(row)[0] for row in np.eye(len(question.names))]
+    return comparison_of_limits(question, values, limits_of, queries.target(), BOUNDED)
+
+
+def interval_of_folds(
+    sample: Any, tests: Sequence[IntArray], scores: Sequence[FloatArray], level: float
+) -> tuple[Interval, list[float]]:
+    """Score limits of the mean over the folds of one list; the values of the folds, too."""
+    rows = np.unique(np.concatenate(tests))
+    tests = [np.searchsorted(rows, test) for test in tests]
+    partial, ids = sample.partial.only(rows), sample.groups
+    groups = check_groups(None if ids is None else ids[rows], len(rows))
+    sample = sample._replace(labels=sample.labels[rows], partial=partial)
+    folds = sample.held_out(tests, scores)
+    evidences = []
+    for (data,), test in zip(folds.lists, tests, strict=True):
+        evidence = folds.measure.evidence(data, None if groups is None else groups.only(test))
+        evidences.append(replace(evidence, partial=partial.only(test)))
+        check_labels_in_part(evidences[-1:])
+    of_ranker = [[evidence] for evidence in evidences]
+    path = score_path_of_parts(of_ranker, tests, sample.labels, partial, [1.0], groups)
+
+    def joint_of(labels: BoolArray) -> Joint:
+        completed = sample._replace(labels=labels.astype(np.int64)).held_out(tests, scores)
+        return joint_influence(completed.pooled, groups=groups)
+
+    _, error, limits = limits_of_population(path, [1.0], joint_of)
+    low, high = np.clip(limits(level), *folds.range).tolist()
+    values = [
+        float(evidence.label_function.at(path.at_estimate[test]).value)
+        for evidence, test in zip(evidences, tests, strict=True)
+    ]
+    return Interval(path.estimate.value, low, high, level, "score", "", error), values
