@@ -1,7 +1,9 @@
 """Ranking losses of utilities and scores, most of them order-preserving."""
 
+from typing import TYPE_CHECKING
+
+from .._on_first_use import on_first_use
 from ._base import TemplateLoss
-from ._boosting import boosting_objective
 from ._losses import (
     ListwiseBregman,
     ListwiseNormalizedSoftmax,
@@ -24,6 +26,9 @@ from ._pairwise import (
     PairwiseSquared,
 )
 
+if TYPE_CHECKING:
+    from .._ensembles import boosting_objective
+
 __all__ = [
     "ComparisonHinge",
     "ComparisonLogistic",
@@ -45,3 +50,5 @@ __all__ = [
     "get_loss",
     "get_loss_names",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__, {"_ensembles": ["boosting_objective"]})
