@@ -13,7 +13,6 @@ import numpy as np
 from scipy.special import chdtri, nctdtr, ndtr, ndtri
 
 from .._lists import ScoredLists
-from .._order import counted_blocks
 from .._partitions import refuse_collections
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray, IntArray
@@ -21,28 +20,23 @@ from .._warn import warn
 from ..bounds._shared import TINY
 from ..inference._shared import (
     AUCMoments,
-    Limits,
-    QueryValues,
-    are_shares,
-    auc_limits,
+    Moments,
+    TopMoments,
     auc_parts,
     check_lists,
-    grouped_top,
     influence_of,
     joint_influence,
-    limits_of_mean,
     mean_influences,
     named_scores,
     query_values_of,
     read_rows,
     refuse_one_class,
     refuse_unknown,
-    safe_limits,
-    top_limits,
+    single_of,
     two_sided_quantile,
 )
 from ..metrics import Measure
-from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, share_at
+from ..metrics._shared import ClassInfluence, Groups
 
 
 @dataclass(frozen=True)
@@ -61,29 +55,23 @@ class Composition:
 
 @dataclass(frozen=True)
 class PlanModel:
-    """Interval by Student's quantile or other limits, and the test by the standard error."""
+    """Interval of a statistic by its moments, else by Student's quantile as the test."""
 
     sample: Composition
     most: float  # Largest width, which is the length of the range
-    # Variance of the estimate and its degrees of freedom, from size and true difference.
+    # Variance of the estimate and its degrees of freedom, from size and true difference
     variance: Callable[[int, float], tuple[float, float]]
-    # From size, level and a factor of the variance, on the scale from 0 to 1; None is Student's.
-    limits: Callable[[int, float, float], tuple[Any, Any]] | None = None
+    moments: Moments | ExpectedAUC | None = None
     factor: float = 1.0  # Of the variance
 
     def error(self, n: int, difference: float = 0.0) -> tuple[float, float]:
         variance, degrees = self.variance(n, difference)
         return sqrt(variance * self.factor), max(degrees, 1.0)
 
-    @property
-    def unit_variance(self) -> float:
-        """Variance of the mean of many units, times their number."""
-        return self.variance(10**9, 0.0)[0] * 10**9
-
     def width(self, n: int, level: float) -> float:
-        if self.limits is not None:
-            low, high = self.limits(n, level, self.factor)
-            return self.most * float(high - low)
+        if self.moments is not None:
+            low, high = self.moments.resized(self.sample.sizes(n), self.factor).limits(level)
+            return high - low
         error, degrees = self.error(n)
         return min(2.0 * two_sided_quantile(level, degrees) * error, self.most)
 
@@ -138,104 +126,57 @@ class ExpectedAUC:
         degrees = satterthwaite([positive / n_pos, negative / n_neg], [n_pos - 1.0, n_neg - 1.0])
         return (both + single) / (n_pos * n_neg), degrees
 
-    def limits(self, n: int, level: float, factor: float) -> tuple[Any, Any]:
-        """Score limits with the variances of placements that the sample will show."""
-        n_pos, n_neg = self.sample.sizes(n)
+    def resized(self, sizes: tuple[int, ...], factor: float = 1.0) -> AUCMoments:
+        """Moments with the variances of placements that the sample will show."""
+        n_pos, n_neg = sizes
         both, positive, negative = _parts_of((self.auc,), 0.0)
         rest = both - positive - negative
-        spreads = (factor * (positive + rest / n_neg), factor * (negative + rest / n_pos))
-        moments = AUCMoments.of_independent(self.auc, *spreads, 0.0, n_pos, n_neg)
-        return auc_limits("wilson", moments, level)
+        variances = factor * (positive + rest / n_neg), factor * (negative + rest / n_pos)
+        return AUCMoments.of(self.auc, (n_pos, n_neg), variances)
 
 
 @dataclass(frozen=True)
-class ExpectedShare:
-    """A share of queries, or of positives at the top, or the difference of two, labels random."""
+class ExpectedShares:
+    """The difference of two shares of queries, or of positives at the top, labels random."""
 
-    share: float  # Of a comparison that of the second ranker
+    share: float  # Of the second ranker
     length: float = 1.0  # Of the range of the measure
     tau: float = 1.0  # Share of the units that are at the top
     eta: float = 0.0  # Probability that an item at the threshold is positive
-    effect: float = 1.0  # By how much groups increase the variance
-    correlation: float | None = None
-
-    def _size(self, n: int) -> float:
-        """Effective number of independent units at the top."""
-        return max(int(self.tau * n + 0.5), 1) / self.effect
+    correlation: float = 0.0
 
     def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
         """Return the binomial variance with that of the threshold."""
-        size, variance = self._size(n), self._per_unit(self.share)
-        if self.correlation is not None:
-            first = self._per_unit(self.share + difference / self.length)
-            variance += first - 2.0 * self.correlation * sqrt(first * variance)
+        size, variance = max(int(self.tau * n + 0.5), 1), self._per_unit(self.share)
+        first = self._per_unit(self.share + difference / self.length)
+        variance += first - 2.0 * self.correlation * sqrt(first * variance)
         return self.length**2 * variance / size, max(size - 1.0, 1.0)
 
     def _per_unit(self, share: float) -> float:
         return share * (1.0 - share) + (1.0 - self.tau) * (share - self.eta) ** 2
 
-    def limits(self, n: int, level: float, factor: float) -> Limits:
-        return top_limits(self.share, self.eta, self._size(n) / factor, self.tau, level)[0]
-
 
 @dataclass(frozen=True)
 class Spreads:
-    """Variances of a pilot: of the influence of each class, or of the values of queries."""
+    """Variances of the influence of each class of a pilot, or of the values of queries."""
 
     sample: Composition
     variances: Sequence[float]
     effect: float = 1.0  # By how much groups increase the variance
     degrees_per_unit: float | None = None  # None without groups
-    estimate: float = 0.5  # On the scale from 0 to 1
-    # Mean and extreme influence of each class; none of an AUC, whose placements vary instead.
-    classes: Sequence[tuple[float, tuple[float, float]]] = ()
-    groups_per_item: float | None = None
-    slope: float = 0.0  # What estimated slopes at thresholds add to the variance, times n^1.5
-    excess: float = 0.0  # By which values of queries that a sample lacks count
-    units: float = 1.0  # Independent values for each query
-    shares: bool = False  # Whether these are 0 and 1
 
     def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
         sizes = self.sample.sizes(n)
         parts = [variance / size for variance, size in zip(self.variances, sizes, strict=True)]
         degrees = satterthwaite(parts, [size - 1.0 for size in sizes])
-        return self.effect * sum(parts), self._degrees(n, degrees)
+        if self.degrees_per_unit is not None:
+            degrees = max(self.degrees_per_unit * n, 1.0)
+        return self.effect * sum(parts), degrees
 
-    def _degrees(self, n: int, independent: float) -> float:
-        per_unit = self.degrees_per_unit
-        return independent if per_unit is None else max(per_unit * n, 1.0)
-
-    def limits(self, n: int, level: float, factor: float) -> tuple[Any, Any]:
-        """Limits of a mean over queries, of an AUC, or with half an item more at either end."""
-        sizes = self.sample.sizes(n)
-        if self.sample.unit == "queries":
-            weight = self.excess / (self._degrees(n, n - 1.0) + 1.0)
-            degrees = self._degrees(n, inf if self.shares else n - 1.0)
-            variance, units = factor * self.variance(n)[0], n * self.units
-            return limits_of_mean(self.estimate, variance, weight, units, level, degrees)
-        if not self.classes:
-            var_pos, var_neg = (factor * variance for variance in self.variances)
-            moments = AUCMoments.of_independent(self.estimate, var_pos, var_neg, 0.0, *sizes)
-            if self.groups_per_item is not None:
-                n_groups = np.asarray(max(self.groups_per_item * n, 1.0))
-                grouped = self.effect * moments.variance
-                moments = replace(moments, variance=grouped, n_groups=n_groups)
-            return auc_limits("wilson", moments, level)
-        shift = variance = 0.0
-        for (mean, ends), spread, size in zip(self.classes, self.variances, sizes, strict=True):
-            count = size + 2.0 * PSEUDO_WEIGHT
-            change = PSEUDO_WEIGHT * (sum(ends) - 2.0 * mean) / count
-            squares = (size - 1.0) * spread
-            added = PSEUDO_WEIGHT * sum((end - mean - change) ** 2 for end in ends)
-            added += squares + size * change**2
-            shift += change
-            variance += self.effect * squares / size**2
-            variance += max(self.effect, 1.0) * (added / count**2 - squares / size**2)
-        variance += self.slope / n**1.5
-        shrunken = min(max(self.estimate + shift, 0.0), 1.0)
-        n_effective = shrunken * (1.0 - shrunken) / variance
-        estimate = min(max(self.estimate, 0.0), 1.0)
-        return safe_limits(estimate, n_effective / factor, level, self._degrees(n, inf))
+    @property
+    def unit_variance(self) -> float:
+        """Variance of the mean of many units, times their number."""
+        return self.variance(10**9)[0] * 10**9
 
 
 # --------------------------------------------------------------------------------- expected values
@@ -287,22 +228,25 @@ def formula_model(measure: Measure, expected: Expected) -> tuple[PlanModel, str,
     sample, correlation = Composition("items", expected.prevalence), expected.correlation
     low, high = measure.counted_range
     method, rests_on = "influence" if expected.comparing else "wilson", "normal scores"
-    model: ExpectedAUC | ExpectedShare
+    model: ExpectedAUC | ExpectedShares
+    moments: Moments | ExpectedAUC
     if "placements" in measure.laws and measure.range == (0.0, 1.0):
         value = expected.check("the AUC", "their scores within a class", "items")
-        model = ExpectedAUC(sample, value, correlation)
+        moments = model = ExpectedAUC(sample, value, correlation)
     elif "top" in measure.laws:
         of = "the influence of single items on them"
         value = expected.check("the precision at the top", of, "items")
         tau = float(measure.laws["top"])
         eta = threshold_share(value, tau, float(expected.prevalence or 0.0))
-        model = ExpectedShare(value, tau=tau, eta=eta, correlation=correlation)
+        moments = TopMoments(estimate=value, error=None, tau=tau, eta=eta, top=tau)
+        model = ExpectedShares(value, tau=tau, eta=eta, correlation=correlation or 0.0)
         method = "influence"
     elif measure.per_query and measure.values_are_ends:
         value = expected.check(measure.name, "their values on a query", "queries")
         sample = Composition("queries", None)
-        share, length = (value - low) / (high - low), high - low
-        model = ExpectedShare(share, length, correlation=correlation)
+        share = (value - low) / (high - low)
+        moments = TopMoments(estimate=share, error=None, tau=1.0, eta=0.0, top=1.0)
+        model = ExpectedShares(share, high - low, correlation=correlation or 0.0)
         method = "t" if expected.comparing else "wilson"
         rests_on = "a share of queries"
     else:
@@ -315,9 +259,9 @@ def formula_model(measure: Measure, expected: Expected) -> tuple[PlanModel, str,
     rests_on += f", expecting {value:g}"
     if isinstance(model, ExpectedAUC) and correlation is not None:
         rests_on += f", correlation {correlation:g}"
-    limits = None if expected.comparing else model.limits
     most = expected.n_rankers * (high - low)
-    return PlanModel(sample, most, model.variance, limits), method, rests_on
+    known = None if expected.comparing else moments
+    return PlanModel(sample, most, model.variance, known), method, rests_on
 
 
 def threshold_share(precision: float, tau: float, prevalence: float) -> float:
@@ -382,9 +326,9 @@ def pilot_model(
                 " pilot=(y_true, {'a': scores_a, 'b': scores_b})."
             )
     of_queries = "qid" in rows
-    by_score = of_queries or "placements" in measure.laws
     read = _pilot_of_queries if of_queries else _pilot_of_items
-    sample, classes, groups, parts_of = read(measure, pilot, expected)
+    pilot_sample = read(measure, pilot, expected)
+    sample, classes, groups = pilot_sample.sample, pilot_sample.classes, pilot_sample.groups
     names = (sample.unit,) if len(classes) == 1 else ("positives", "negatives")
     sizes = [int(np.count_nonzero(rows)) for rows in classes]
     for size, name in zip(sizes, names, strict=True):
@@ -392,30 +336,21 @@ def pilot_model(
     if groups is not None:
         _check_size(groups.n_groups, f"groups{' of queries' if of_queries else ''}")
 
-    def model_of(rows: BoolArray | slice) -> PlanModel:
-        influences, of_rows = parts_of(rows), None if groups is None else groups.only(rows)
-        if isinstance(influences, ScoredLists):
-            top = _pilot_top(influences, measure.laws["top"], of_rows, expected.value)
-            return PlanModel(sample, 1.0, top.variance, top.limits)
-        length = influences[0].length
-        spreads = _class_spreads(influences, sample, of_rows)
-        if expected.comparing or not isfinite(length):
-            return PlanModel(sample, expected.n_rankers * length, spreads.variance)
-        scaled = _scaled_spreads(spreads, influences[0], of_rows, expected.value, by_score)
-        return PlanModel(sample, length, spreads.variance, scaled.limits)
-
-    def variance_of(rows: BoolArray) -> float:
-        if min(np.count_nonzero(rows[of_class]) for of_class in classes) < 2:
+    def variance_of(rows: Any) -> float:
+        if min(np.count_nonzero(of_class[rows]) for of_class in classes) < 2:
             return 0.0
-        return model_of(rows).unit_variance
+        return pilot_sample.spreads(rows).unit_variance
 
-    model = model_of(slice(None))
-    length = model.most if isfinite(model.most) else 0.0
-    if not model.unit_variance > ROUNDING**2 * length**2:
+    moments, length = None, expected.n_rankers * pilot_sample.length
+    if not variance_of(slice(None)) > ROUNDING**2 * (length if isfinite(length) else 0.0) ** 2:
         raise ValueError(
             "The pilot has a variance of 0: all items or queries have the same influence on the"
             " quantity, as for two rankers with the same order; pass another pilot."
         )
+    if not expected.comparing:
+        moments = pilot_sample.moments()
+        moments = moments if expected.value is None else moments.at(expected.value)
+    model = PlanModel(sample, length, pilot_sample.spreads(slice(None)).variance, moments)
     if groups is None:
         strata = [np.full(len(of_class), -1) for of_class in classes]
         for blocks, of_class, size in zip(strata, classes, sizes, strict=True):
@@ -426,12 +361,24 @@ def pilot_model(
     counts = " and ".join(f"{size:,} {name}" for size, name in zip(sizes, names, strict=True))
     text = f"pilot of {counts}" + ("" if groups is None else f" in {groups.n_groups:,} groups")
     usual = "t" if of_queries else "influence"
-    return model, "wilson" if by_score and model.limits else usual, text, degrees
+    return model, usual if moments is None else moments.method, text, degrees
 
 
-# Composition; rows of each class; groups; and of some rows the influences, or the list whose top
-# counts.
-PilotSample: TypeAlias = tuple[Composition, list[BoolArray], Groups | None, Callable[[Any], Any]]
+@dataclass(frozen=True, eq=False)
+class PilotSample:
+    """Units of a pilot, and what they say of the rankers."""
+
+    sample: Composition
+    classes: list[BoolArray]  # Rows of each class
+    groups: Groups | None
+    influences: Callable[[Any], list[ClassInfluence]]  # Of some rows
+    moments: Callable[[], Moments]  # Of one ranker
+    length: float  # Length of the range of the measure
+
+    def spreads(self, rows: Any) -> Spreads:
+        """Variances of some rows."""
+        groups = None if self.groups is None else self.groups.only(rows)
+        return _class_spreads(self.influences(rows), self.sample, groups)
 
 
 def _pilot_of_queries(measure: Measure, pilot: Pilot, expected: Expected) -> PilotSample:
@@ -440,15 +387,19 @@ def _pilot_of_queries(measure: Measure, pilot: Pilot, expected: Expected) -> Pil
     samples = list(query_values_of(measure, y_true, scores, **rows).values())
     values = np.stack([sample.values for sample in samples[: expected.n_rankers]])
     groups, n = samples[0].groups, values.shape[1]
-    sample = Composition("queries", None, None if groups is None else n / groups.n_groups)
-    whole = measure.counted_range
-    classes = [np.ones(n, dtype=bool)]
-    return sample, classes, groups, lambda rows: mean_influences(values[:, rows], whole)
+    (low, high), whole = (measure.counted_range,) * 2
+    return PilotSample(
+        Composition("queries", None, None if groups is None else n / groups.n_groups),
+        [np.ones(n, dtype=bool)],
+        groups,
+        lambda rows: mean_influences(values[:, rows], whole),
+        lambda: samples[0].moments,
+        high - low,
+    )
 
 
 def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> PilotSample:
     y_true, scores, columns = pilot
-    is_top = "top" in measure.laws and not expected.comparing
     if measure.laws and measure.depends_on_length:
         raise ValueError(
             f"{measure.name} of one list depends on the number of its items, so that a pilot does"
@@ -470,15 +421,31 @@ def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> Pilot
     else:
         classes = [np.ones(n, dtype=bool)]
         refuse("prevalence", share, f"for {measure.name}, which takes grades: leave it out")
-    sample = Composition("items", share, None if groups is None else n / groups.n_groups)
+    random = "top" in measure.laws and not expected.comparing
 
-    def parts_of(rows: Any) -> Any:
+    def influences(rows: Any) -> list[ClassInfluence]:
         lists = [_list(evidence.data, rows, weights) for evidence in evidences]
-        if is_top:
-            return lists[0]
-        return [influence_of(measure, data, conditional=True).linear for data in lists]
+        return [influence_of(measure, data, conditional=not random).linear for data in lists]
 
-    return sample, classes, groups, parts_of
+    def moments() -> Moments:
+        found: Any = single_of(evidences[0])
+        if weights is None:
+            return found
+        weighted: Any = single_of(replace(evidences[0], data=_list(data, slice(None), weights)))
+        if isinstance(found, TopMoments):
+            return replace(weighted, effect=found.effect, degrees=found.degrees)
+        # Each row counts once.
+        squares = weighted.squares / weights
+        return replace(weighted.resized(weighted.sizes / weights), squares=squares)
+
+    return PilotSample(
+        Composition("items", share, None if groups is None else n / groups.n_groups),
+        classes,
+        groups,
+        influences,
+        moments,
+        influences(slice(None))[0].length,
+    )
 
 
 def variance_factor(degrees: float, probability: float) -> float:
@@ -525,34 +492,6 @@ def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[i
     return weights
 
 
-def _scaled_spreads(
-    spreads: Spreads,
-    influence: ClassInfluence,
-    groups: Groups | None,
-    expected: float | None,
-    by_score: bool,
-) -> Spreads:
-    """Spreads of the measure of one ranker, on the scale from 0 to 1, with its ends or without."""
-    origin, length = influence.range[0], influence.length
-    scaled = influence.scaled(origin, length)
-    estimate = scaled.estimate if expected is None else (expected - origin) / length
-    variances = [variance / length**2 for variance in spreads.variances]
-    spreads = replace(spreads, variances=variances, estimate=estimate)
-    if not by_score:
-        classes = [*zip(scaled.means, scaled.class_ends(), strict=True)]
-        return replace(spreads, classes=classes, slope=scaled.slope_variance * scaled.n**1.5)
-    if spreads.sample.unit == "queries":
-        values = QueryValues(scaled.values, np.arange(scaled.n), "", (0.0, 1.0), groups)
-        excess, units = values.unseen
-        shares = are_shares(values)
-        return replace(spreads, excess=excess, units=units / scaled.n, shares=shares)
-    if groups is None:
-        return spreads
-    sizes = [groups.sizes(rows) for rows in influence.classes]
-    rarer = min(map(np.count_nonzero, sizes)) / len(influence.values)
-    return replace(spreads, groups_per_item=rarer)
-
-
 def _class_spreads(
     influences: Sequence[ClassInfluence], sample: Composition, groups: Groups | None
 ) -> Spreads:
@@ -569,24 +508,6 @@ def _class_spreads(
     grouped = float(contrast @ joint.covariance @ contrast)
     effect = grouped / independent if independent > 0.0 else 1.0
     return Spreads(sample, variances, effect, joint.spread.of(contrast) / len(values))
-
-
-def _pilot_top(
-    data: ScoredLists, tau: float, groups: Groups | None, expected: float | None
-) -> ExpectedShare:
-    blocks = counted_blocks(data.score, data.positive, data.weight)
-    n = int(blocks.n)
-    top = min(max(int(tau * n + 0.5), 1), n - 1)
-    eta, _ = share_at(blocks, top, n)
-    inside = np.clip((blocks.below + blocks.size - (n - top)) / blocks.size, 0.0, 1.0)
-    precision = float(inside @ blocks.n_pos) / top
-    effect = 1.0
-    if groups is not None:
-        independent = top_limits(precision, eta, top, tau, 0.95)[1]
-        share, part = grouped_top(data.positive, blocks, groups, top, eta)
-        effect = part.draws_of_share(share)[1] / independent
-    shrunken = (top * precision + 0.5) / (top + 1.0) if expected is None else expected
-    return ExpectedShare(shrunken, tau=tau, eta=eta, effect=effect)
 
 
 def _check_size(n: int, what: str) -> None:

@@ -22,9 +22,9 @@ from ..metrics._shared import Evidence, MeasureLike
 from ._contrasts import (
     added_in_squares,
     interval_comparison,
-    limits_of_single,
     quantiles_at,
     resampled_comparison,
+    single_of,
 )
 from ._evidence import (
     WeightMeaning,
@@ -41,7 +41,7 @@ from ._evidence import (
 )
 from ._joint import Joint, joint_influence, joint_samples, mean_influences
 from ._limits import BLOCK, LimitsAt, holm_adjust
-from ._methods import methods_of
+from ._methods import methods_of, refuse_no_variance
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, Question, level_of_both
 
@@ -109,10 +109,7 @@ def joint_comparison(
     differences = matrix @ joint.estimates
     errors, degrees = joint.standard_errors(matrix)
     if not errors.all():
-        raise ValueError(
-            f"{measure.name} has no known range and the same influence value for all items, so its"
-            " variance cannot be estimated: pass range= to make_measure."
-        )
+        refuse_no_variance(measure)
     pairs = [_of_pair(joint, row) for row in matrix] if separate else []
     if separate:
         degrees = np.full(m, np.inf)
@@ -140,13 +137,17 @@ def joint_comparison(
         half = -stdtrit(degrees, tail) * errors
         low, high = differences - half, differences + half
     of_each = level_of_both(question.level, question.alternative) ** (1.0 / len(joint.estimates))
+    errors_of_values = joint.errors
+    for i, statistic in enumerate(joint.singles):
+        if statistic.error is not None:
+            errors_of_values[i] = statistic.error
     half_range = joint.length * np.abs(matrix).sum(axis=1) / 2.0
     return question.answer(
         "square-and-add" if separate else "max-t",
         target,
         values=joint.estimates,
-        standard_errors=joint.errors,
-        value_limits=[find(of_each) for find in joint.limits],  # At Sidak's level
+        standard_errors=errors_of_values,
+        value_limits=[x.limits(of_each) for x in joint.singles],  # At Sidak's level
         differences=differences,
         # Where scores are tied, a value may lie outside of the range without ties.
         low=np.minimum(np.maximum(low, -half_range), differences),
@@ -162,7 +163,7 @@ def _of_pair(joint: Joint, row: FloatArray) -> tuple[float, LimitsAt]:
     pair = [int(row.argmax()), int(row.argmin())]
     (first, both), (_, second) = joint.covariance[np.ix_(pair, pair)].tolist()
     r = both / sqrt(first * second) if first * second > 0.0 else 0.0
-    limits, values = [joint.limits[i] for i in pair], joint.estimates[pair].tolist()
+    limits, values = [joint.singles[i].limits for i in pair], joint.estimates[pair].tolist()
     return float(row @ joint.estimates), added_in_squares(limits, values, r)
 
 
@@ -528,7 +529,7 @@ def _compare_on_list(
     if "influence" in laws:
         influences, groups = influences_of(evidences)
         joint = joint_influence(influences, conditional=not evidences[0].sampled, groups=groups)
-        joint = replace(joint, limits=[*map(limits_of_single, evidences, influences)])
+        joint = replace(joint, singles=[*map(single_of, evidences, influences)])
         target = list_target(measure, influences[:1], [groups])
         return joint_comparison(joint, question, rng, target)
     if evidences[0].sampled:
@@ -567,18 +568,18 @@ def _separate_rows(
         read.append((name, labels, score, rows))
     if not any("qid" in rows for *_, rows in read):
         _refuse_weights(columns["sample_weight"], "separate samples of one list each")
-        lists, limits = [], []
+        lists, singles = [], []
         for name, labels, score, rows in read:
             evidences = check_lists(measure, labels, [score], name=name, **rows)
             (influence,), of_rows = influences_of(evidences, name)
             lists.append((influence, of_rows))
-            limits.append(limits_of_single(evidences[0], influence))
-        joint = replace(joint_samples(lists), limits=limits)
+            singles.append(single_of(evidences[0], influence))
+        joint = replace(joint_samples(lists), singles=singles)
         return joint, list_target(measure, *map(list, zip(*lists, strict=True)))
     samples = [query_values_of(measure, y, {"": score}, **rows)[""] for _, y, score, rows in read]
     means = [mean_influences(x.values[np.newaxis], x.range, x.weight)[0] for x in samples]
     joint = joint_samples([(mean, x.groups) for mean, x in zip(means, samples, strict=True)])
-    joint = replace(joint, limits=[x.limits for x in samples])
+    joint = replace(joint, singles=[x.moments for x in samples])
     return joint, f"mean {measure.name} over " + " and over ".join(x.size_text for x in samples)
 
 

@@ -13,9 +13,10 @@ from scipy.special import ndtr
 
 from .._typing import FloatArray
 from ..metrics._shared import ClassInfluence, Draws, Evidence
+from ._joint import Single
 from ._limits import Limits, LimitsAt, two_sided_quantile
-from ._list_intervals import limits_of_draws, list_interval, resampled_values
-from ._methods import interval_of, method_of
+from ._list_intervals import limits_of_draws, resampled_values
+from ._methods import method_of, single
 from ._results import Comparison, Interval, Question
 
 
@@ -124,23 +125,14 @@ def _quantile_at(difference: float, limits: LimitsAt, hypothesis: float) -> floa
 
 
 def _single(evidence: Evidence, level: float) -> Interval:
+    return single_of(evidence).interval(level)
+
+
+def single_of(evidence: Evidence, influence: ClassInfluence | None = None) -> Single:
+    """One ranker by itself, of which the influence may be known."""
     grouped, sampled = evidence.groups is not None, evidence.sampled
     method = method_of(evidence.measure, grouped=grouped, sampled=sampled)
-    return interval_of(evidence, level, method)
-
-
-def limits_of_single(evidence: Evidence, influence: ClassInfluence) -> LimitsAt:
-    """Limits of one ranker by itself, of which the influence is known."""
-    measure, groups = evidence.measure, evidence.groups
-    method = method_of(measure, grouped=groups is not None, sampled=evidence.sampled)
-    is_known = measure.kind == "binary" and method.name == method.law == "influence"
-
-    def limits(level: float) -> Limits:
-        known = list_interval(measure, influence, level, groups) if is_known else None
-        found = known or _single(evidence, level)
-        return found.low, found.high
-
-    return limits
+    return single(evidence, method, influence)
 
 
 def added_in_squares(limits_of: Sequence[LimitsAt], values: Sequence[float], r: float) -> LimitsAt:

@@ -17,14 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import inf, isfinite, nan
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
 from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, singleton_groups
-from ._limits import LimitsAt
+from ._limits import Limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +222,20 @@ def variance_of(
     return variance, max(degrees, 1.0)
 
 
+class Single(Protocol):
+    """One statistic by itself."""
+
+    @property
+    def error(self) -> float | None:
+        """Standard error; None if it is not known."""
+
+    def limits(self, level: float) -> Limits:
+        """Limits at a level."""
+
+    def interval(self, level: float) -> Any:
+        """The limits with what they are of."""
+
+
 @dataclass(frozen=True, eq=False)
 class Joint:
     """Statistics of several rankers on the same data, and their covariance."""
@@ -234,7 +248,7 @@ class Joint:
     spread: Spread  # Degrees of freedom of the covariance
     kinds: tuple[Units, ...] = ()  # Units of each class of each sample
     groups: FloatArray | None = None  # (n_rankers, n_groups): Their sums; None if independent
-    limits: Sequence[LimitsAt] = ()  # Of each statistic by itself; none if not known
+    singles: Sequence[Single] = ()  # Each statistic by itself; none if not known
 
     def with_units(self, values: FloatArray) -> Joint:
         """Add what other independent units do to the statistics; shape (n_rankers, n_units)."""

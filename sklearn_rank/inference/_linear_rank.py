@@ -29,15 +29,12 @@ from ..metrics._shared import (
     Phi,
     ScoreGeneratingFunction,
     as_score_generating,
-    linear_rank_influence_of,
     phi_of,
-    rank_bias,
     rank_range,
 )
 from ._evidence import check_joined_groups, check_pair_of_groups
-from ._joint import GroupPart, Spread, joint_influence, robust_sums
+from ._joint import GroupPart, Spread, robust_sums
 from ._limits import BLOCK, Alternative, independent_rows, mean_of_tail, pvalue_of, safe_limits
-from ._list_intervals import influence_limits, with_random_share
 from ._results import Comparison, Interval
 
 
@@ -50,7 +47,7 @@ def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, fl
     return worst / (k * fine), best / (k * fine)
 
 
-def _target(evidence: Evidence, n: int, k: int) -> str:
+def rank_target(evidence: Evidence, n: int, k: int) -> str:
     labels = f" at {k} positives of {n}" if evidence.conditional else ", random labels"
     return f"{evidence.measure.name}{labels}"
 
@@ -112,7 +109,7 @@ def rank_bootstrap_interval(
     estimate = origin + scale * value
     # Up to rounding they are in order.
     low, high = min(origin + scale * low, estimate), max(origin + scale * high, estimate)
-    target = f"expected {_target(evidence, n, k)}"
+    target = f"expected {rank_target(evidence, n, k)}"
     error = scale * float(np.sqrt(variance))
     return Interval(estimate, low, high, level, "bootstrap", target, error)
 
@@ -152,7 +149,7 @@ def dkw_interval(
         low, high = max(low, 0.0), min(high, 1.0)
         estimate = min(max((estimate - worst) / (best - worst), 0.0), 1.0)
     low, high = min(low, estimate), max(high, estimate)
-    return Interval(estimate, low, high, level, "dkw", _target(evidence, n, k))
+    return Interval(estimate, low, high, level, "dkw", rank_target(evidence, n, k))
 
 
 def dkw_lower_limits(
@@ -206,50 +203,6 @@ def _bounds_of(phi: ScoreGeneratingFunction) -> tuple[float, float]:
             " method='influence' or 'bootstrap'."
         )
     return floor, ceiling
-
-
-def rank_interval(
-    evidence: Evidence, phi: ScoreGeneratingFunction, normalize: Normalize, level: float
-) -> Interval:
-    """Interval by the variance of the influence values, with the estimated bias subtracted."""
-    data, conditional = evidence.merged, evidence.conditional
-    n, k = int(data.sizes[0]), int(data.positives[0])
-    worst, best = rank_range(phi, n, k)
-    influence = linear_rank_influence_of(
-        data.positive, data.score, phi, normalize=normalize, counts=data.weight
-    )
-    shares = influence if normalize == "minmax" else influence.scaled(worst, best - worst)
-    value = shares.estimate
-    bias = rank_bias(data.positive, data.score, phi, data.weight)
-    # The worst and the best order have a bias too. Order within a class has no effect, so that
-    # each class may be one block.
-    classes, counts = np.array([True, False]), np.array([float(k), float(n - k)])
-    bias -= (1.0 - value) * rank_bias(classes, np.array([0.0, 1.0]), phi, counts)
-    bias -= value * rank_bias(classes, np.array([1.0, 0.0]), phi, counts)
-    bias /= best - worst
-    low, high = (0.0, 1.0) if normalize == "minmax" else limit_range(phi, n, k)
-    of_labels: Any = {"groups": evidence.groups, "conditional": conditional}
-    limits = influence_limits(shares, value - bias, level, **of_labels)
-    joint = joint_influence([influence], **of_labels)
-    estimate, length = influence.estimate, high - low
-    if normalize == "minmax":
-        estimate = min(max(estimate, 0.0), 1.0)
-    # The interval contains the estimate even if the bias is more than half the width.
-    ends = min(low + length * limits[0], estimate), max(low + length * limits[1], estimate)
-    if not conditional:
-        ends = with_random_share(ends, influence, level, joint, evidence.groups)
-        # The worst and the best value too are those of another share.
-        of_phi = (0.0, 1.0) if normalize == "minmax" else phi(np.array([0.5, n - 0.5]) / n)
-        ends = max(ends[0], float(of_phi[0])), min(ends[1], float(of_phi[1]))
-    return Interval(
-        estimate,
-        *ends,
-        level,
-        "influence",
-        _target(evidence, n, k),
-        float(joint.errors[0]),
-        bias=estimate - (low + length * (value - bias)),
-    )
 
 
 # ------------------------------------------------------------------------------------- two samples

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import hypot, inf, isfinite, isnan, nan, pi, sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import exprel, ndtri
 from scipy.stats import binom
 
 from .._lists import ScoredLists
-from .._order import TiedBlocks, counted_blocks, top_mass
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..metrics import Measure, get_measure, precision_at_top_score
+from .._order import counted_blocks, top_mass
+from .._typing import AnyArray, FloatArray, IntArray
+from ..metrics import get_measure, precision_at_top_score
 from ..metrics._shared import (
-    ABSOLUTE_VARIANCE,
-    PSEUDO_WEIGHT,
-    ClassInfluence,
     Draws,
     Evidence,
-    Groups,
-    RateCurve,
     share_at,
 )
-from ._joint import GroupPart, Joint, Spread, joint_influence
+from ._joint import GroupPart
 from ._limits import (
     BLOCK,
     Limits,
@@ -33,156 +27,10 @@ from ._limits import (
     independent_rows,
     kolmogorov_margin,
     largest_excess,
-    midp_limits,
     safe_limits,
-    share_limits,
-    two_sided_quantile,
-    wilson_limits,
 )
+from ._moments import TopMoments, top_limits
 from ._results import Interval
-
-# --------------------------------------------------------------------------------------- influence
-
-
-def influence_limits(
-    influence: ClassInfluence,
-    estimate: float,
-    level: float,
-    *,
-    groups: Groups | None = None,
-    conditional: bool = True,
-) -> Limits:
-    """Limits at these labels for the effective number of Bernoulli draws of the influence.
-
-    Jumps count as those of random labels if these are not fixed.
-    """
-    degrees, jump_bias = inf, influence.jump_bias[0 if conditional else 1]
-    if groups is None:
-        shift, variance = influence.regularized()
-    else:
-        # Half a row is added at either end: what this adds to the variance of independent rows
-        # counts as many times as groups vary more than they.
-        weight = influence.sampling_weight
-        shift, variance, independent, parts = 0.0, 0.0, 0.0, []
-        for in_class, ends in zip(influence.classes, influence.class_ends(), strict=True):
-            values = influence.values[np.newaxis, in_class]
-            of_class = None if weight is None else weight[in_class]
-            part = GroupPart.of_rows(values, groups.only(in_class), of_class, 1.0)
-            parts.append(part)
-            share, n_equal = np.asarray(1.0 / values.size), float(values.size)
-            if of_class is not None:
-                share = of_class / of_class.sum()
-                n_equal = 1.0 / float(share @ share)
-            count = n_equal + 2.0 * PSEUDO_WEIGHT
-            center = float(np.sum(values * share))
-            mean = (n_equal * center + PSEUDO_WEIGHT * sum(ends)) / count
-            shift += mean - center
-            squares = float(part.row_squares[0])
-            independent += squares
-            variance += squares * (n_equal / count) ** 2
-            variance += n_equal * ((center - mean) / count) ** 2
-            variance += PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends) / count**2
-        total = np.sum([part.sums[0] for part in parts], axis=0)
-        between = float(total @ total)
-        effect = len(influence.values) / min(part.count for part in parts)
-        if independent > 0.0:
-            effect = max(between / independent, 1.0)
-        variance = between + effect * (variance - independent)
-        jump_bias = jump_bias * sqrt(effect)
-        degrees = Spread.of_groups(parts).of(np.ones(1))
-    squares = jump_bias**2 - influence.jump_bias[0] ** 2
-    variance += influence.slope_variance + ABSOLUTE_VARIANCE * float(squares.max())
-    # Whether there is a jump is uncertain: with its bias, and without.
-    values = np.clip(estimate - np.append(0.0, jump_bias), 0.0, 1.0)
-    shrunken = np.clip(values + shift, 0.0, 1.0)
-    low, high = share_limits(values, shrunken * (1.0 - shrunken) / variance, level, degrees)
-    return float(low.min()), float(high.max())
-
-
-def with_random_share(
-    limits: Limits,
-    influence: ClassInfluence,
-    level: float,
-    joint: Joint,
-    groups: Groups | None,
-) -> Limits:
-    """Add to limits at this share of positives what other shares do, on the scale of logarithms.
-
-    What a joint estimate with random labels has in addition to that with fixed ones. The distances
-    are added in squares: given the labels the errors are not correlated (Zou & Donner 2008).
-    """
-    fixed, value = joint_influence([influence], groups=groups), influence.estimate
-    added = max(float((joint.regularized - fixed.regularized)[0, 0]), 0.0)
-    degrees = joint.spread.of(np.ones(1)) if groups else inf
-    half = two_sided_quantile(level, degrees) * sqrt(added)
-    relative = half / value if value > half else 0.0
-    down, up = (half * exprel([-relative, relative])).tolist()
-    return value - hypot(value - limits[0], down), value + hypot(limits[1] - value, up)
-
-
-def list_interval(
-    measure: Measure,
-    influence: ClassInfluence,
-    level: float,
-    groups: Groups | None = None,
-    *,
-    conditional: bool = True,
-) -> Interval:
-    conditional = conditional and influence.sampling_weight is None
-    joint = joint_influence([influence], conditional=conditional, groups=groups)
-    error = float(joint.errors[0])
-    if isfinite(influence.length):
-        origin, length = influence.range[0], influence.length
-        share = influence.scaled(origin, length)
-        value = share.estimate - share.bias
-        limits = influence_limits(share, value, level, groups=groups, conditional=conditional)
-        # The bias is subtracted from the limits only, and the interval contains the estimate.
-        low = origin + length * min(limits[0], share.estimate)
-        high = origin + length * max(limits[1], share.estimate)
-        if influence.exponent != 1.0:
-            low, high = low**influence.exponent, high**influence.exponent
-            # The slope at 0 is infinite.
-            error, influence = error if influence.estimate else nan, influence.linear
-        if not conditional:
-            low, high = with_random_share((low, high), influence, level, joint, groups)
-            low, high = max(low, measure.range[0]), min(high, measure.range[1])
-    else:
-        if not error > 0.0:
-            raise ValueError(
-                f"{measure.name} has no known range and the same influence value for all items, so"
-                " its variance cannot be estimated: pass range= to make_measure."
-            )
-        degrees = joint.spread.of(np.ones(1))
-        half = error * (two_sided_quantile(level, degrees if groups else np.inf))
-        low, high = (
-            float(np.clip(influence.estimate + side * half, *influence.range))
-            for side in (-1.0, 1.0)
-        )
-    # What does not move with the share of positives is at no share of them.
-    where = (
-        f"at {influence.n_pos} positives of {influence.n}"
-        if influence.label_slope and conditional
-        else "of the population"
-    )
-    target = f"{measure.name} {where}"
-    known = None if isnan(error) else error
-    return Interval(influence.estimate, low, high, level, "influence", target, known)
-
-
-def rate_limits(curve: RateCurve, level: float) -> Limits:
-    """Join the limits of the threshold, a quantile of one class, and of the rate of the other."""
-    tail = (1.0 - level) / 2.0
-    k, m = float(curve.ones.sum()), float(curve.others.sum())
-    estimate = curve.before(curve.threshold) / k
-    least = int(binom.ppf(tail, m, curve.rate))
-    largest = int(binom.isf(tail, m, curve.rate)) + 1
-    chance = safe_limits(estimate, k, level)
-    low = max(estimate - np.hypot(estimate - curve.before(least) / k, estimate - chance[0]), 0.0)
-    high = min(
-        estimate + np.hypot(curve.before(largest) / k - estimate, chance[1] - estimate), 1.0
-    )
-    return (low, high) if curve.of_positives else (1.0 - high, 1.0 - low)
-
 
 # -------------------------------------------------------------------------------------- resampling
 
@@ -344,90 +192,69 @@ def largest_deviation(n_pos: int, n_neg: int, level: float, *, grouped: bool) ->
 # ----------------------------------------------------------------------------------------- the top
 
 
-def top_limits(
-    estimate: float, eta: float, top: float, tau: float, level: float, jump: float = 0.0
-) -> tuple[Limits, float]:
-    """Return score limits for the precision at the top, or exact ones where they are farther out.
-
-    The score limits are the p with ``top (estimate - p)**2 <= z**2 (p (1 - p) + (1 - tau) (p -
-    eta)**2)``: the variance is that of the candidate precision, not of the observed one. Where the
-    share of positives jumps at the threshold, the estimate may have its bias, or not.
-    """
-    c = float(ndtri((1.0 + level) / 2.0)) ** 2 / top
-    # (estimate - p)^2 - c (p - p^2 + (1 - tau) (p - eta)^2) = square p^2 - 2 half p + constant.
-    square = 1.0 + c * tau
-    half = estimate + c / 2.0 - c * (1.0 - tau) * eta
-    constant = estimate**2 - c * (1.0 - tau) * eta**2
-    root = float(np.sqrt(max(half**2 - square * constant, 0.0)))
-    score = max((half - root) / square, 0.0), min((half + root) / square, 1.0)
-
-    shrunken = (top * estimate + 0.5) / (top + 1.0)
-    binomial = shrunken * (1.0 - shrunken)
-    variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
-    low, high = map(float, midp_limits(estimate, binomial / variance, level))
-    low, high = min(score[0], low), max(score[1], high)
-    if jump:
-        unbiased = min(max(estimate + jump * sqrt((1.0 - tau) / (2.0 * pi * top)), 0.0), 1.0)
-        others = top_limits(unbiased, eta, top, tau, level)[0]
-        low, high = min(low, others[0]), max(high, others[1])
-    return (low, high), variance
-
-
-def grouped_top(
-    positive: BoolArray, blocks: TiedBlocks, groups: Groups, top: int, eta: float
-) -> tuple[float, GroupPart]:
-    """Compute the precision at the top, and what groups contribute to it.
+def top_moments(evidence: Evidence) -> TopMoments:
+    """Moments of the precision in the top, whose error includes that of the threshold.
 
     An item of the share u in the top moves the precision by ``(u (y - eta) - (pi - eta) top / n) /
-    top``, which includes what it moves the threshold.
+    top``, which includes what it moves the threshold; these are summed by group.
     """
-    n = len(positive)
-    inside = blocks.to_items(np.clip((top - blocks.starts) / blocks.lengths(), 0.0, 1.0))
-    precision = float(inside @ positive) / top
-    influence = (inside * (positive - eta) - (precision - eta) * top / n) / top
-    in_top = groups.only(inside > 0.0)
-    return precision, GroupPart(groups.sums(influence)[np.newaxis], in_top.sizes())
+    data, groups, tau = evidence.data, evidence.groups, float(evidence.measure.laws["top"])
+    n = int(data.sizes[0])
+    estimate, leading, top = precision_at(data, tau), data, int(top_mass(data.sizes, tau)[0])
+    if groups is None:
+        # The items about the threshold are within sqrt(n) places of it.
+        leading = data.leading(top + int(np.ceil(np.sqrt(n))) + 1)
+    blocks = counted_blocks(leading.score, leading.positive, leading.weight)
+    eta, jump = share_at(blocks, top, n)
+    independent = top_limits(estimate, eta, top, tau, 0.5)[1]
+    plain = (estimate * (1.0 - estimate) + (1.0 - tau) * (estimate - eta) ** 2) / top
+    effect, variance, degrees = 1.0, independent, inf
+    if groups is not None:
+        inside = blocks.to_items(np.clip((top - blocks.starts) / blocks.lengths(), 0.0, 1.0))
+        positive, share = data.positive, float(inside @ data.positive) / top
+        influence = (inside * (positive - eta) - (share - eta) * top / n) / top
+        in_top = groups.only(inside > 0.0)
+        part = GroupPart(groups.sums(influence)[np.newaxis], in_top.sizes())
+        variance, plain = part.draws_of_share(share)[1], float(np.sum(part.corrected**2))
+        effect, degrees = variance / independent, part.degrees
+    return TopMoments(
+        estimate=estimate,
+        # Where the sample shows no variance, half an item is added.
+        error=sqrt(plain if plain > 0.0 else variance),
+        target=f"precision in the top {tau:g} of the population",
+        tau=tau,
+        top=top,
+        eta=eta,
+        jump=jump,
+        effect=effect,
+        degrees=degrees,
+    )
+
+
+def precision_at(data: ScoredLists, tau: float) -> float:
+    return float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
 
 
 # Part of the error that "exact" spends on where the top of the population ends in the sample.
 THRESHOLD_SHARE = 0.2
 
 
-def top_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
-    data, groups, tau = evidence.data, evidence.groups, float(evidence.measure.laws["top"])
-    estimate = float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
-    error, n = None, int(data.sizes[0])
-    leading, top = data, int(top_mass(np.array([float(n)]), tau)[0])
-    if name == "influence" and groups is None:
-        # The items about the threshold are within sqrt(n) places of it.
-        leading = data.leading(top + int(np.ceil(np.sqrt(n))) + 1)
-    blocks = counted_blocks(leading.score, leading.positive, leading.weight)
-    if name == "exact":
-        n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
-        delta = 1.0 - level
-        # Numbers of items that may lie above the threshold of the population.
-        least = int(binom.ppf(delta * THRESHOLD_SHARE / 2.0, n, tau))
-        count = np.arange(least, int(binom.isf(delta * THRESHOLD_SHARE / 2.0, n, tau)) + 1)
-        low, high = 0.0, 1.0
-        if least > 0:
-            alpha = delta * (1.0 - THRESHOLD_SHARE) / 2.0
-            limits = [exact_limits(x, count - x, alpha) for x in extreme_hits(n_pos, size, count)]
-            low, high = float(limits[0][0].min()), float(limits[1][1].max())
-    else:
-        eta, jump = share_at(blocks, top, n)
-        if groups is None:
-            (low, high), variance = top_limits(estimate, eta, top, tau, level, jump)
-            plain = estimate * (1.0 - estimate) + (1.0 - tau) * (estimate - eta) ** 2
-            # Where the sample shows no variance, half an item is added.
-            error = float(np.sqrt(plain / top if plain > 0.0 else variance))
-        else:
-            share, part = grouped_top(data.positive, blocks, groups, top, eta)
-            n_effective, variance = part.draws_of_share(share)
-            low, high = wilson_limits(estimate, n_effective, level, part.degrees)
-            plain = float(np.sum(part.corrected**2))
-            error = float(np.sqrt(plain if plain > 0.0 else variance))
+def exact_top_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
+    data, tau = evidence.data, float(evidence.measure.laws["top"])
+    estimate, n = precision_at(data, tau), int(data.sizes[0])
+    blocks = counted_blocks(data.score, data.positive, data.weight)
+    n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
+    delta = 1.0 - level
+    # Numbers of items that may lie above the threshold of the population.
+    least = int(binom.ppf(delta * THRESHOLD_SHARE / 2.0, n, tau))
+    count = np.arange(least, int(binom.isf(delta * THRESHOLD_SHARE / 2.0, n, tau)) + 1)
+    low, high = 0.0, 1.0
+    if least > 0:
+        alpha = delta * (1.0 - THRESHOLD_SHARE) / 2.0
+        limits = [exact_limits(x, count - x, alpha) for x in extreme_hits(n_pos, size, count)]
+        low, high = float(limits[0][0].min()), float(limits[1][1].max())
     target = f"precision in the top {tau:g} of the population"
-    return Interval(estimate, low, high, level, name, target, error)
+    return Interval(estimate, low, high, level, name, target)
 
 
 def extreme_hits(n_pos: Any, size: Any, count: IntArray) -> tuple[AnyArray, AnyArray]:

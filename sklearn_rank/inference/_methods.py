@@ -7,25 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from math import isfinite
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..metrics import Measure
-from ..metrics._shared import Evidence, mean_at_random
+from ..metrics._shared import ClassInfluence, Evidence, mean_at_random, rank_bias, rank_range
 from ._evidence import influence_of, refuse_one_class, refuse_sampling, sampling_influence
-from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval
+from ._joint import Single
+from ._limits import Limits
+from ._linear_rank import dkw_interval, limit_range, rank_bootstrap_interval, rank_target
 from ._list_intervals import (
     any_interval,
     bootstrap_interval,
     draws_interval,
+    exact_top_interval,
     largest_difference_interval,
-    list_interval,
-    rate_limits,
-    top_interval,
+    top_moments,
 )
+from ._moments import ClassMoments, Moments, RateMoments
 from ._results import Interval
-from ._roc import auc_interval_of
+from ._roc import AUCMoments, is_one_class, sample_moments
 
 
 @dataclass(frozen=True)
@@ -34,28 +37,83 @@ class Method:
 
     name: str
     law: str  # What it rests on, by its name in ``Measure.laws``
-    interval: Callable[..., Interval]  # Of evidence, level, name, options of metric_interval
+    # Of the evidence, and of its influence if that is known, for limits of moments
+    moments: Callable[..., Moments] | None = None
+    interval: Callable[..., Interval] | None = None  # Else of evidence, level, name, options
     theorem: str = "asymptotic"
     groups: bool = False  # Whether it takes groups of rows that depend on each other
     one_class: bool = False  # Whether a list of one class has an interval too
     explicit: str = ""  # Why it is used on request only
 
 
-def _placements(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
-    grouped = evidence.groups is not None
-    area = auc_interval_of(evidence.by_groups(), level, name, grouped=grouped)
-    return of_range(area, evidence.measure)
+def _placements(evidence: Evidence, name: str, influence: Any = None) -> Moments:
+    measure, groups = evidence.measure, evidence.groups
+    known: Any = {"measure": measure, "method": name}
+    if groups is None or is_one_class(evidence.data):
+        return sample_moments(evidence.data, **known)
+    influence = influence or influence_of(measure, evidence.data, conditional=True)
+    return AUCMoments.of_influence(influence, groups, **known)
 
 
-def of_range(area: Interval, measure: Measure) -> Interval:
-    """Turn an interval for the AUC into that of a measure that is linear in it."""
-    low, high = measure.range
-    if (low, high) == (0.0, 1.0):
-        return area
-    return replace(area._in_unit(high - low, low), target=measure.laws["placements"])
+def _top(evidence: Evidence, name: str, influence: Any = None) -> Moments:
+    return top_moments(evidence)
 
 
-def _ranks(
+def _rank_law(evidence: Evidence) -> tuple[Any, Any, float]:
+    """Score-generating function, normalisation, and the statistic in units of chance."""
+    laws = evidence.measure.laws
+    phi, normalize, by_chance = laws.get("ranks") or laws["rank sums"]
+    chance = float(mean_at_random(phi, evidence.data.sizes)[0]) if by_chance else 1.0
+    return phi, normalize, 1.0 / chance
+
+
+def with_rank_bias(evidence: Evidence, influence: ClassInfluence) -> ClassInfluence:
+    """Influence on a rank statistic with the bias of its estimate.
+
+    The worst and the best order have a bias too. Order within a class has no effect, so that each
+    class may be one block.
+    """
+    if "ranks" not in evidence.measure.laws:
+        return influence
+    phi, data = _rank_law(evidence)[0], evidence.merged
+    n, k = float(data.sizes[0]), float(data.positives[0])
+    worst, best = rank_range(phi, int(n), int(k))
+    between = (influence.estimate - influence.range[0]) / influence.length
+    classes, counts = np.array([True, False]), np.array([k, n - k])
+    bias = rank_bias(data.positive, data.score, phi, data.weight)
+    bias -= (1.0 - between) * rank_bias(classes, np.array([0.0, 1.0]), phi, counts)
+    bias -= between * rank_bias(classes, np.array([1.0, 0.0]), phi, counts)
+    return replace(influence, bias=bias / (best - worst) * influence.length)
+
+
+def _ranks(evidence: Evidence, name: str, influence: Any = None) -> Moments:
+    """Moments of a functional of the distribution of scores, for which the bias is corrected."""
+    (phi, normalize, unit), conditional = _rank_law(evidence), evidence.conditional
+    n, k = int(evidence.data.sizes[0]), int(evidence.data.positives[0])
+    rank_range(phi, n, k)
+    influence = influence or influence_of(evidence.measure, evidence.merged, conditional=True)
+    whole = allowed = (0.0, 1.0)
+    if normalize == "mean":
+        # The worst and the best value too are those of another share.
+        least, most = phi(np.array([0.5, n - 0.5]) / n)
+        allowed = float(least) * unit, float(most) * unit
+        low, high = limit_range(phi, n, k)
+        whole = low * unit, high * unit
+    found = ClassMoments.of(
+        with_rank_bias(evidence, influence),
+        evidence.groups,
+        conditional=conditional,
+        whole=whole,
+        allowed=allowed,
+        target=rank_target(evidence, n, k),
+    )
+    if normalize == "minmax":  # Rounding may be beyond.
+        found = found.at(min(max(found.estimate, 0.0), 1.0))
+    center = whole[0] + (whole[1] - whole[0]) * (found.share - found.shift)
+    return replace(found, bias=found.estimate - center)
+
+
+def _rank_interval(
     evidence: Evidence,
     level: float,
     *,
@@ -63,35 +121,55 @@ def _ranks(
     n_resamples: int = 0,
     rng: np.random.Generator | None = None,
 ) -> Interval:
-    laws = evidence.measure.laws
-    phi, normalize, by_chance = laws.get("ranks") or laws["rank sums"]
+    phi, normalize, unit = _rank_law(evidence)
     if name == "bootstrap":
         drawn: Any = n_resamples, rng
         result = rank_bootstrap_interval(evidence, phi, normalize, level, *drawn)
     else:
-        method = dkw_interval if name == "dkw" else rank_interval
-        result = method(evidence, phi, normalize, level)
-    if by_chance:
-        result = result._in_unit(1.0 / float(mean_at_random(phi, evidence.data.sizes)[0]))
-    return result
+        result = dkw_interval(evidence, phi, normalize, level)
+    return result if unit == 1.0 else result._in_unit(unit)
 
 
-def _influence(evidence: Evidence, level: float, **_: Any) -> Interval:
-    measure, groups = evidence.measure, evidence.groups
-    if measure.kind == "graded":
-        # Student's quantile counts the items, each a group by itself.
-        evidence = evidence.repeat()
-        groups = evidence.units
-    influence = influence_of(measure, evidence.merged, conditional=evidence.conditional)
-    return list_interval(measure, influence, level, groups, conditional=evidence.conditional)
+def refuse_no_variance(measure: Measure) -> NoReturn:
+    raise ValueError(
+        f"{measure.name} has no known range and the same influence value for all items, so its"
+        " variance cannot be estimated: pass range= to make_measure."
+    )
 
 
-def _order_statistics(evidence: Evidence, level: float, **_: Any) -> Interval:
+def influence_moments(
+    measure: Measure, influence: ClassInfluence, groups: Any = None, *, conditional: bool = True
+) -> ClassMoments:
+    conditional = conditional and influence.sampling_weight is None
+    # What does not move with the share of positives is at no share of them.
+    where = "of the population"
+    if influence.label_slope and conditional:
+        where = f"at {influence.n_pos} positives of {influence.n}"
+    target = f"{measure.name} {where}"
+    more: Any = {"conditional": conditional, "allowed": measure.range, "target": target}
+    found = ClassMoments.of(influence, groups, **more)
+    if not (isfinite(found.length) or found.error):
+        refuse_no_variance(measure)
+    return found
+
+
+def _influence(evidence: Evidence, name: str, influence: Any = None) -> ClassMoments:
     measure, conditional = evidence.measure, evidence.conditional
-    influence: Any = influence_of(measure, evidence.merged, conditional=conditional)
-    interval = list_interval(measure, influence, level, conditional=conditional)
-    low, high = rate_limits(influence.curve, level)
-    return replace(interval, low=low, high=high, method="order statistics")
+    if evidence.sampled:
+        influence = influence or sampling_influence(measure, evidence.data)
+    else:
+        influence = influence or influence_of(measure, evidence.merged, conditional=conditional)
+    return influence_moments(measure, influence, evidence.groups, conditional=conditional)
+
+
+def _order_statistics(evidence: Evidence, name: str, influence: Any = None) -> Moments:
+    measure, conditional = evidence.measure, evidence.conditional
+    influence = influence or influence_of(measure, evidence.merged, conditional=conditional)
+    found = _influence(evidence, name, influence)
+    curve, (n_pos, n_neg) = influence.curve, map(float, influence.sizes)
+    n_ones, n_others = (n_pos, n_neg) if curve.of_positives else (n_neg, n_pos)
+    known: Any = {"estimate": found.estimate, "error": found.error, "target": found.target}
+    return RateMoments(curve=curve, n_ones=n_ones, n_others=n_others, **known)
 
 
 # In the order of preference: "auto" is the first that the laws of the measure allow.
@@ -101,36 +179,60 @@ METHODS: tuple[Method, ...] = (
         for name in ("wilson", "logit-delong", "delong")
     ),
     *(
-        Method(name, "placements", _placements, theorem, one_class=True)
+        Method(name, "placements", _placements, theorem=theorem, one_class=True)
         for name, theorem in (
             ("chebyshev", "asymptotic"),
             ("kl", "Hoeffding (1963), Theorem 1 and Section 5"),
             ("mcdiarmid", "Agarwal et al. (2005), Corollary 6"),
         )
     ),
-    Method("influence", "top", top_interval, groups=True),
-    Method("exact", "top", top_interval, "binomial counts about the threshold"),
+    Method("influence", "top", _top, groups=True),
+    Method(
+        "exact",
+        "top",
+        interval=exact_top_interval,
+        theorem="binomial counts about the threshold",
+    ),
     Method("influence", "ranks", _ranks, groups=True),
-    Method("dkw", "ranks", _ranks, "Massart (1990), Chernoff (1952)", groups=True),
-    Method("bootstrap", "ranks", _ranks),
+    Method(
+        "dkw",
+        "ranks",
+        interval=_rank_interval,
+        theorem="Massart (1990), Chernoff (1952)",
+        groups=True,
+    ),
+    Method("bootstrap", "ranks", interval=_rank_interval),
     Method(
         "bootstrap",
         "rank sums",
-        _ranks,
+        interval=_rank_interval,
         explicit="phi depends on the length of the list, so that lists are resampled",
     ),
-    Method("wilson", "draws", draws_interval, groups=True, one_class=True),
-    Method(
-        "exact", "draws", draws_interval, "Clopper & Pearson (1934)", groups=True, one_class=True
+    Method("wilson", "draws", interval=draws_interval, groups=True, one_class=True),
+    *(
+        Method(
+            "exact",
+            law,
+            interval=interval,
+            theorem="Clopper & Pearson (1934)",
+            groups=True,
+            one_class=True,
+        )
+        for law, interval in (("draws", draws_interval), ("any", any_interval))
     ),
-    Method("exact", "any", any_interval, "Clopper & Pearson (1934)", groups=True, one_class=True),
-    Method("dkw", "distributions", largest_difference_interval, "Massart (1990)", groups=True),
+    Method(
+        "dkw",
+        "distributions",
+        interval=largest_difference_interval,
+        theorem="Massart (1990)",
+        groups=True,
+    ),
     Method("order statistics", "curve", _order_statistics),
     Method("influence", "influence", _influence, groups=True),
     Method(
         "bootstrap",
         "resamples",
-        bootstrap_interval,
+        interval=bootstrap_interval,
         groups=True,
         explicit=(
             "it has no influence function (see make_measure(..., influence=)), and the bootstrap"
@@ -183,7 +285,7 @@ def method_of(
                 f"method={name!r} does not support weights='sampling': pass method='influence', or"
                 " leave method out."
             )
-        return Method("influence", "influence", _of_sampled_rows, groups=True)
+        return Method("influence", "influence", _influence, groups=True)
     methods = methods_of(measure)
     names = " or ".join(map(repr, methods))
     with_groups = [method for method in methods.values() if method.groups]
@@ -211,16 +313,39 @@ def method_of(
     return methods[name]
 
 
-def _of_sampled_rows(evidence: Evidence, level: float, **_: Any) -> Interval:
-    influence = sampling_influence(evidence.measure, evidence.data)
-    return list_interval(evidence.measure, influence, level, evidence.groups)
+def single(
+    evidence: Evidence, method: Method, influence: ClassInfluence | None = None, **options: Any
+) -> Single:
+    """Error and limits by a method that ``method_of`` found."""
+    of_classes, sampled = evidence.measure.kind == "binary", evidence.sampled
+    if of_classes and (sampled or not method.one_class):
+        refuse_one_class(evidence.data)
+    if evidence.groups is not None and not sampled:
+        evidence = evidence.repeat()
+    if method.moments is not None:
+        return method.moments(evidence, method.name, influence)
+    return Computed(evidence, method, options)
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """Limits that are computed anew at each level."""
+
+    evidence: Evidence
+    method: Method
+    options: dict[str, Any]
+
+    error = None
+
+    def interval(self, level: float) -> Interval:
+        return self.method.interval(  # type: ignore[misc]
+            self.evidence, level, name=self.method.name, **self.options
+        )
+
+    def limits(self, level: float) -> Limits:
+        found = self.interval(level)
+        return found.low, found.high
 
 
 def interval_of(evidence: Evidence, level: float, method: Method, **options: Any) -> Interval:
-    """Interval by a method that ``method_of`` found."""
-    of_classes = evidence.measure.kind == "binary"
-    if of_classes and (evidence.sampled or not method.one_class):
-        refuse_one_class(evidence.data)
-    if evidence.groups is not None and not evidence.sampled and method.law != "placements":
-        evidence = evidence.repeat()
-    return method.interval(evidence, level, name=method.name, **options)
+    return single(evidence, method, **options).interval(level)

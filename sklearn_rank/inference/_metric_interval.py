@@ -17,10 +17,10 @@ from ._evidence import (
     check_weight_meaning,
     read_rows,
 )
-from ._methods import interval_of, method_of, of_range
+from ._methods import interval_of, method_of
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
-from ._roc import auc_interval_of_parts
+from ._roc import auc_moments_of_parts
 
 if TYPE_CHECKING:
     from .._labels_in_part import Design
@@ -177,10 +177,10 @@ def metric_interval(
       lacks. "delong" and "logit-delong" use DeLong's variance [5]_, "chebyshev" an unbiased
       estimate of Lehmann's variance; these are asymptotic. "mcdiarmid" and "kl" are theorems for
       every distribution and sample size [6]_; "kl" is the shorter one unless the level is low.
-      "wilson", "delong" and "logit-delong" take ``groups``, with Obuchowski's variance [7]_.
+      "wilson", "delong" and "logit-delong" take ``groups``, with the variance of :func:`compare`.
     - ``"local_auc"``, ``"pnorm"``, ``"bedroc"``, ``"rie"``, linear rank statistics: ``W_phi =
       E[phi(F(s)) | positive]``, F the distribution of all scores, which "influence" estimates with
-      its bias subtracted, the mean of E[phi(R / (n+1))] - phi(F) for normal ranks R [8]_. "dkw"
+      its bias subtracted, the mean of E[phi(R / (n+1))] - phi(F) for normal ranks R [7]_. "dkw"
       covers with probability at least ``level`` for any distribution of a bounded phi. It uses the
       mean over the positives of ``phi(R / n +- eps)``, eps from the inequality of Dvoretzky,
       Kiefer, Wolfowitz and Massart (of Bretagnolle if ``conditional``), and Chernoff's limit over
@@ -293,8 +293,7 @@ def metric_interval(
        correlated receiver operating characteristic curves*, Biometrics 44.
     .. [6] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
        area under the ROC curve*, JMLR 6, Corollary 6, Theorem 8, Equations 7 to 14.
-    .. [7] Obuchowski (1997), *Nonparametric analysis of clustered ROC curve data*, Biometrics 53.
-    .. [8] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+    .. [7] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
        statistics*, NIPS 21, Propositions 3 and 5.
 
     Examples
@@ -367,8 +366,8 @@ def metric_interval(
     sampled, in_chunks = weights == "sampling", "in_chunks" in rows
     chosen = method_of(measure, method, grouped=groups is not None, sampled=sampled)
     if in_chunks and not sampled and measure.rel is None and chosen.law == "placements":
-        area = auc_interval_of_parts(y_true, y_score, level, chosen.name, **rows)
-        return of_range(area, measure)
+        found = auc_moments_of_parts(measure, y_true, y_score, chosen.name, **rows)
+        return found.interval(level)
     if in_chunks and chosen.name == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
     (evidence,) = check_lists(measure, y_true, [y_score], conditional=conditional, **rows)

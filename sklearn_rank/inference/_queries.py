@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import hypot, nan, sqrt
+from math import nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -40,11 +40,10 @@ from ._limits import (
     excess_of,
     flipped_subsets,
     holm_adjust,
-    limits_of_mean,
     pvalue_of,
     resampled_means,
-    two_sided_quantile,
 )
+from ._moments import MeanMoments
 from ._results import Comparison, Interval, Question, level_of_both
 
 
@@ -117,23 +116,28 @@ class QueryValues:
         parts = self.part.sums[0] / (high - low)
         return excess_of(parts, self.part.effective), (high - low) / together
 
+    @cached_property
+    def moments(self) -> MeanMoments:
+        """Of the mean; without a range its limits are Student's."""
+        excess, units = self.unseen if np.isfinite(self.range).all() else (0.0, nan)
+        return MeanMoments(
+            estimate=self.mean,
+            error=None if self.constant else self.standard_error,
+            target=f"mean {self.measure} over queries",
+            method="wilson" if np.isfinite(self.range).all() else "t",
+            n=float(len(self.values)),
+            range=self.range,
+            variance=max(self.error_of_values**2 - self.shown, 0.0),
+            excess=excess,
+            effective=self.part.effective,
+            units=units,
+            degrees=self.degrees,
+            are_shares=are_shares(self) and (self.is_plain or self.constant),
+            of_labels=self.shown + self.not_shown,
+        )
+
     def limits(self, level: float) -> Limits:
-        """Limits for the mean within the range, or the range if it has no ends."""
-        low, high = self.range
-        length = high - low
-        if not np.isfinite(length):
-            return low, high
-        mean, (excess, n) = min(max(self.mean, low), high), self.unseen
-        # The variance of values at the ends follows from their mean, where it is that of draws.
-        known = are_shares(self) and (self.is_plain or self.constant)
-        degrees = np.inf if known else self.degrees
-        variance = max(self.error_of_values**2 - self.shown, 0.0) / length**2
-        share, weight = (mean - low) / length, excess / self.part.effective
-        limits = limits_of_mean(share, variance, weight, n, level, degrees)
-        # Deviations by labels do not end where the range does.
-        of_labels = two_sided_quantile(level, degrees) * sqrt(self.shown + self.not_shown)
-        below, above = (hypot(low + length * limit - mean, of_labels) for limit in limits)
-        return mean - below, mean + above
+        return self.moments.limits(level)
 
     @property
     def constant(self) -> bool:
@@ -323,7 +327,7 @@ def joint_means(samples: Sequence[QueryValues]) -> Joint:
     first, values = samples[0], np.stack([sample.values for sample in samples])
     influences = mean_influences(values, first.range, first.weight)
     joint = joint_influence(influences, groups=first.groups)
-    joint = replace(joint, limits=[sample.limits for sample in samples])
+    joint = replace(joint, singles=[sample.moments for sample in samples])
     if first.noise is None:
         return joint
     return joint.with_units(np.stack([sample.noise for sample in samples]))
@@ -372,13 +376,10 @@ def sample_interval(
             UserWarning,
         )
         method = "auto"
-    elif method == "auto" and not np.isfinite(sample.range).all():
-        method = "t"
-    if method == "t":
-        half = two_sided_quantile(level, sample.degrees) * sample.standard_error
-        return _interval(sample, (sample.mean - half, sample.mean + half), level, method)
     if method == "auto":
-        return _interval(sample, sample.limits(level), level, "wilson")
+        return sample.moments.interval(level)
+    if method == "t":
+        return _interval(sample, sample.moments.student_limits(level), level, method)
     _refuse_sampling(sample, method, "method='t'")
     totals, sizes = sample.totals
     means = resampled_means(totals, n_resamples, rng or np.random.default_rng(), sizes)

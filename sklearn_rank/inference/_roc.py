@@ -7,9 +7,9 @@ negative is the fraction of positives above it; ties count 1/2. Both have the AU
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
-from math import sqrt
+from math import isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,18 @@ from scipy.stats import kstwo
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._lists import ScoredLists
-from .._order import class_blocks, counted_blocks, tied_blocks
+from .._order import class_blocks, counted_blocks
 from .._printed import Printed
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray
 from .._validation import check_level
 from .._warn import warn
 from ..bounds._shared import mean_limits, n_terms
-from ..metrics import get_measure
+from ..metrics import Measure, get_measure
+from ..metrics._shared import ClassInfluence, Groups
 from ._evidence import check_one_list, list_in_parts, refuse_grouped_collections, refuse_one_class
-from ._limits import independent_rows, kolmogorov_margin
-from ._results import Interval
+from ._joint import joint_influence
+from ._limits import Limits, independent_rows, kolmogorov_margin
+from ._moments import Moments
 
 
 def both_below(h: float, k: float, correlation: float) -> float:
@@ -64,67 +66,184 @@ def auc_parts(aucs: FloatArray, correlation: float) -> FloatArray:
     return parts
 
 
-ArrayLimits = tuple[FloatArray, FloatArray]
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AUCMoments(Moments):
+    """The AUC of a sample, or a measure that is linear in it, and the spread of its placements."""
 
-
-@dataclass(frozen=True, eq=False)
-class AUCMoments:
-    """The AUC of a sample, or of many at once, and the spread of its placements."""
-
-    auc: AnyArray
-    var_pos: AnyArray  # Variance of the placements of positives
-    var_neg: AnyArray  # and of negatives
-    tied: AnyArray  # Share of the pairs of a positive and a negative that are tied
-    n_pos: AnyArray
-    n_neg: AnyArray
-    variance: AnyArray  # Estimated variance of the AUC: DeLong's, or with groups Obuchowski's
-    n_groups: AnyArray | None = None  # Number of groups with items of the rarer class
+    method: str = "wilson"
+    auc: float
+    sizes: tuple[float, float]  # Numbers of positives and of negatives
+    variances: tuple[float, float]  # Of the placements of positives and of negatives
+    variance: float  # Estimated variance of the AUC: DeLong's, or that of sums over groups
+    tied: float = 0.0  # Share of the pairs of a positive and a negative that are tied
+    n_groups: float | None = None  # Number of groups with items of the rarer class
+    range: Limits = (0.0, 1.0)  # Of the measure
 
     @classmethod
-    def of_independent(
-        cls, auc: Any, var_pos: Any, var_neg: Any, tied: Any, n_pos: Any, n_neg: Any
+    def of(
+        cls,
+        auc: float,
+        sizes: tuple[float, float],
+        variances: Any,
+        *,
+        variance: float | None = None,
+        measure: Measure | None = None,
+        **more: Any,
     ) -> AUCMoments:
-        variance = var_pos / n_pos + var_neg / n_neg
-        values = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance)
-        return cls(*map(np.asarray, values))
+        if variance is None:
+            variance = float(sum(x / n for x, n in zip(variances, sizes, strict=True)))
+        if measure is not None:
+            target = measure.laws["placements"] if measure.range != (0.0, 1.0) else ""
+            more |= {"range": measure.range, "target": target or "expected AUC"}
+        known: Any = {"sizes": sizes, "variances": variances, "variance": variance}
+        return cls(estimate=nan, error=None, auc=auc, **known, **more)._with_error()
+
+    def _with_error(self) -> AUCMoments:
+        (low, high), error = self.range, self._error()
+        estimate = low + (high - low) * self.auc
+        return replace(
+            self, estimate=estimate, error=None if error is None else (high - low) * error
+        )
+
+    @classmethod
+    def of_influence(
+        cls, influence: ClassInfluence, groups: Groups | None = None, **more: Any
+    ) -> AUCMoments:
+        """Moments of the influence, which is the placements, by items or by sums over groups."""
+        low, length = influence.range[0], influence.length
+        n_pos, n_neg = influence.sizes
+        squares = [x / length**2 for x in influence.squares(influence.means)]
+        variances = [x / max(n - 1, 1) for x, n in zip(squares, influence.sizes, strict=True)]
+        if groups is not None:
+            covariance = joint_influence([influence], groups=groups).covariance[0, 0]
+            more["variance"] = float(np.nan_to_num(covariance)) / length**2
+            counts = [np.count_nonzero(groups.sizes(rows)) for rows in influence.classes]
+            more["n_groups"] = float(min(counts))
+        auc = (influence.estimate - low) / length
+        return cls.of(auc, (n_pos, n_neg), variances, **more)
 
     @property
-    def n_rarer(self) -> AnyArray:
-        return np.minimum(self.n_pos, self.n_neg)
+    def n_rarer(self) -> float:
+        return min(self.sizes)
 
-    def unbiased_variance(self) -> FloatArray:
-        m, n, auc = self.n_pos, self.n_neg, self.auc
+    def unbiased_variance(self) -> float:
+        (m, n), (var_pos, var_neg), auc = self.sizes, self.variances, self.auc
+        if self.n_rarer < 2:
+            return nan
         square = auc - self.tied / 4.0
         # Means over pairs of different items, of which the placements' squares are part.
-        shared_neg = ((n - 1.0) / n * self.var_neg + auc**2 - square / m) * m / (m - 1.0)
-        shared_pos = ((m - 1.0) / m * self.var_pos + auc**2 - square / n) * n / (n - 1.0)
+        shared_neg = ((n - 1.0) / n * var_neg + auc**2 - square / m) * m / (m - 1.0)
+        shared_pos = ((m - 1.0) / m * var_pos + auc**2 - square / n) * n / (n - 1.0)
         total = square - auc**2
-        total = total + (m - 1.0) * (shared_neg - auc**2) + (n - 1.0) * (shared_pos - auc**2)
+        total += (m - 1.0) * (shared_neg - auc**2) + (n - 1.0) * (shared_pos - auc**2)
         return total / ((m - 1.0) * (n - 1.0))
 
+    @property
+    def estimated_variance(self) -> float | None:
+        """Variance that the width is a multiple of the root of; None for other methods."""
+        if self.method in ("delong", "logit-delong"):
+            return self.variance
+        return self.unbiased_variance() if self.method == "chebyshev" else None
 
-def sample_moments(
-    score: FloatArray, positive: BoolArray, weight: FloatArray | None
-) -> AUCMoments:
-    return _moments(*_placement_sums(score, positive, weight))
+    def _error(self) -> float | None:
+        """Standard error; where the method takes a variance, one that is 0 is refused."""
+        if isnan(self.auc):
+            return None
+        if self.method == "wilson":
+            known = self.variance > ROUNDING_OF_VARIANCE and self.n_rarer >= 2
+            unknown = design_effect(self) * self.auc * (1.0 - self.auc)
+            return sqrt(self.variance if known else unknown) or None
+        if (variance := self.estimated_variance) is None:
+            return None
+        unit = "item" if self.n_groups is None else "group with items"
+        if (self.n_rarer if self.n_groups is None else self.n_groups) < 2:
+            raise ValueError(
+                f"method={self.method!r} estimates a variance, but there is only one {unit} of a"
+                " class: choose method='wilson'."
+            )
+        if variance <= ROUNDING_OF_VARIANCE:
+            raise ValueError(
+                f"method={self.method!r} estimates a variance of 0 at an AUC of {self.auc:g}, so"
+                " the interval would have no width: choose method='wilson'."
+            )
+        return sqrt(variance)
+
+    def limits(self, level: float) -> Limits:
+        auc, delta = self.auc, 1.0 - level
+        z = -float(ndtri(delta / 2.0))
+        limits: Any = 0.0, 1.0
+        if isnan(auc):
+            pass
+        elif self.method == "wilson":
+            limits = auc_score_limits(auc, design_effect(self), unseen_effect(self), z)
+        elif (variance := self.estimated_variance) is None:
+            limits = mean_limits(
+                self.method, auc, n_terms(self.method, *self.sizes), np.log(2.0 / delta)
+            )
+        elif self.method == "logit-delong":
+            half = z * sqrt(variance) / (auc * (1.0 - auc))
+            limits = expit(logit(auc) - half), expit(logit(auc) + half)
+        else:
+            half = sqrt(variance / delta) if self.method == "chebyshev" else z * sqrt(variance)
+            limits = auc - half, auc + half
+        origin, length = self.range[0], self.range[1] - self.range[0]
+        low, high = (origin + length * min(max(float(x), 0.0), 1.0) for x in limits)
+        return low, high
+
+    def at(self, value: float) -> AUCMoments:
+        low, high = self.range
+        return replace(self, auc=(value - low) / (high - low))._with_error()
+
+    def resized(self, sizes: Any, factor: float = 1.0) -> AUCMoments:
+        of_classes = [x / n for x, n in zip(self.variances, self.sizes, strict=True)]
+        effect = self.variance / sum(of_classes) if any(of_classes) else 1.0
+        variances = [factor * x for x in self.variances]
+        independent = sum(x / n for x, n in zip(variances, sizes, strict=True))
+        n_groups = self.n_groups
+        if n_groups is not None:
+            n_groups = max(n_groups * sum(sizes) / sum(self.sizes), 1.0)
+        known: Any = {"sizes": sizes, "variances": variances, "n_groups": n_groups}
+        return replace(self, variance=effect * independent, **known)._with_error()
+
+
+# Below it a variance of the AUC is rounding.
+ROUNDING_OF_VARIANCE = 1e-15
+
+
+def sample_moments(data: ScoredLists, **more: Any) -> AUCMoments:
+    """Moments of one list; of one of a single class nothing is known."""
+    if is_one_class(data):
+        warn(
+            "The AUC is undefined for items of one class only: it is set to nan and its interval"
+            " to [0, 1].",
+            UndefinedMetricWarning,
+        )
+        return AUCMoments.of(nan, (nan, nan), (nan, nan), **more)
+    return _moments(*_placement_sums(data.score, data.positive, data.weight), **more)
 
 
 def _moments(
-    auc: float, squares_pos: float, squares_neg: float, tied: float, n_pos: float, n_neg: float
+    auc: float,
+    squares_pos: float,
+    squares_neg: float,
+    tied: float,
+    n_pos: float,
+    n_neg: float,
+    **more: Any,
 ) -> AUCMoments:
-    var_pos, var_neg = squares_pos / max(n_pos - 1.0, 1.0), squares_neg / max(n_neg - 1.0, 1.0)
-    return AUCMoments.of_independent(auc, var_pos, var_neg, tied, n_pos, n_neg)
+    variances = squares_pos / max(n_pos - 1.0, 1.0), squares_neg / max(n_neg - 1.0, 1.0)
+    return AUCMoments.of(auc, (n_pos, n_neg), variances, tied=tied, **more)
 
 
 def placement_sums(lists: ScoredLists, tied: ScoredLists) -> FloatArray:
     """Sum the placements of a list, and their squares about the AUC of another. Shape (4,)."""
-    if _is_one_class(tied):
+    if is_one_class(tied):
         return np.zeros(4)
     center = _placement_sums(tied.score, tied.positive, tied.weight)[0]
     return np.array(_placement_sums(lists.score, lists.positive, lists.weight, center)[:4])
 
 
-def moments_of_ranges(tied: ScoredLists, sums: Sequence[FloatArray]) -> AUCMoments:
+def moments_of_ranges(tied: ScoredLists, sums: Sequence[FloatArray], **more: Any) -> AUCMoments:
     """Moments of items from the placement sums of separate ranges of scores."""
     center, *_, n_pos, n_neg = _placement_sums(tied.score, tied.positive, tied.weight)
     base = placement_sums(tied, tied)
@@ -135,7 +254,7 @@ def moments_of_ranges(tied: ScoredLists, sums: Sequence[FloatArray]) -> AUCMomen
     shift = (auc - center) ** 2
     squares_pos = max(squares_pos - n_pos * shift, 0.0)
     squares_neg = max(squares_neg - n_neg * shift, 0.0)
-    return _moments(auc, squares_pos, squares_neg, pairs, n_pos, n_neg)
+    return _moments(auc, squares_pos, squares_neg, pairs, n_pos, n_neg, **more)
 
 
 def _placement_sums(
@@ -173,51 +292,16 @@ def _placement_sums(
     return auc, squares_class, squares_other, tied, n_class, n_other
 
 
-def clustered_moments(groups: ScoredLists) -> AUCMoments:
-    """Moments of items that depend on each other within groups."""
-    positive, weight = groups.positive, groups.counts
-    blocks = tied_blocks(groups.score)
-    weight_pos = blocks.totals(np.where(positive, weight, 0.0))
-    weight_neg = blocks.totals(np.where(positive, 0.0, weight))
-    n_pos, n_neg = float(weight_pos.sum()), float(weight_neg.sum())
-    # Blocks descend from the top; of its own block an item counts half.
-    below = np.cumsum(weight_neg[::-1])[::-1] - weight_neg / 2.0
-    above = np.cumsum(weight_pos) - weight_pos / 2.0
-    of_classes = blocks.to_items(below / n_neg), blocks.to_items(above / n_pos)
-    placement = np.clip(np.where(positive, *of_classes), 0.0, 1.0)
-    auc = float(np.clip(np.dot(weight_pos, below) / (n_pos * n_neg), 0.0, 1.0))
-
-    deviations = placement - auc
-    sum_pos = groups.weighted_totals(np.where(positive, deviations, 0.0)) / n_pos
-    sum_neg = groups.weighted_totals(np.where(positive, 0.0, deviations)) / n_neg
-    with_pos = int(np.count_nonzero(groups.totals(positive.astype(np.float64))))
-    with_neg = int(np.count_nonzero(groups.totals((~positive).astype(np.float64))))
-    # Variance of the AUC: the part of each class, and the covariance within groups.
-    var_pos = _inflation(with_pos) * float(np.dot(sum_pos, sum_pos))
-    var_neg = _inflation(with_neg) * float(np.dot(sum_neg, sum_neg))
-    joint = _inflation(groups.n_lists) * float(np.dot(sum_pos, sum_neg))
-    variance = var_pos + var_neg + 2.0 * joint
-    tied = float(np.dot(weight_pos, weight_neg)) / (n_pos * n_neg)
-    values = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance, min(with_pos, with_neg))
-    return AUCMoments(*map(np.asarray, values))
-
-
-def _inflation(n: int) -> float:
-    """Correct for the mean that was estimated from the same groups; one group has no variance."""
-    return n / (n - 1.0) if n > 1 else 0.0
-
-
-def unseen_effect(moments: AUCMoments) -> FloatArray:
+def unseen_effect(moments: AUCMoments) -> float:
     """Variance that rare items add, over ``(AUC - A) A``.
 
     A quarter of the distance from the observed AUC is due to items as far from the others as
     possible.
     """
-    n = moments.n_rarer if moments.n_groups is None else moments.n_groups
-    return np.asarray(0.25 / n)
+    return 0.25 / (moments.n_rarer if moments.n_groups is None else moments.n_groups)
 
 
-def auc_score_limits(auc: Any, effect: Any, unseen: Any, z: Any) -> ArrayLimits:
+def auc_score_limits(auc: float, effect: float, unseen: float, z: float) -> Limits:
     """Solve ``(auc - A)^2 = z^2 (effect A (1 - A) + unseen (auc - A) A)`` below ``auc``.
 
     Above it the mirror image, with ``unseen (A - auc) (1 - A)``.
@@ -228,20 +312,19 @@ def auc_score_limits(auc: Any, effect: Any, unseen: Any, z: Any) -> ArrayLimits:
     ``(B - A) A`` is what it lacks. Here a part of the distance is laid to such items, the same
     part in either direction: above, to some that lie above all of the other class.
     """
-    low = _below(auc, z**2 * effect, z**2 * unseen)
-    return low, 1.0 - _below(1.0 - np.asarray(auc, dtype=np.float64), z**2 * effect, z**2 * unseen)
+    c, e = z**2 * effect, z**2 * unseen
+    return _below(auc, c, e), 1.0 - _below(1.0 - auc, c, e)
 
 
-def _below(auc: Any, c: Any, e: Any) -> FloatArray:
+def _below(auc: float, c: float, e: float) -> float:
     """Find the lower root of ``(auc - A)^2 = c A (1 - A) + e (auc - A) A``."""
-    auc = np.asarray(auc, dtype=np.float64)
     half = auc * (2.0 + e) + c
     # The discriminant, without the cancellation of two large terms.
-    root = np.sqrt((e * auc) ** 2 + 4.0 * c * auc * (1.0 - auc) + c * (2.0 * e * auc + c))
-    return np.asarray(2.0 * auc**2 / (half + root))
+    root = sqrt((e * auc) ** 2 + 4.0 * c * auc * (1.0 - auc) + c * (2.0 * e * auc + c))
+    return 2.0 * auc**2 / (half + root)
 
 
-def design_effect(moments: AUCMoments) -> FloatArray:
+def design_effect(moments: AUCMoments) -> float:
     """Variance of the AUC over ``A (1 - A)``, kept away from 0 where little is known.
 
     The variance of the placements of one class, over ``A (1 - A)``, lies between 0 and 1, and
@@ -249,121 +332,44 @@ def design_effect(moments: AUCMoments) -> FloatArray:
     A (1 - A) + c)`` with ``c = 1/4`` and ``r = (1 + 1/n) / 2``: at an AUC of 1 nothing was seen
     and it is r; one item alone, which shows no spread, has the largest, 1.
     """
-    largest = moments.auc * (1.0 - moments.auc)
+    terms = [*zip(moments.variances, moments.sizes, strict=True)]
     if moments.n_groups is not None:
-        few = moments.n_groups
         # The number of draws is the number of groups of the rarer class, each with this variance.
-        squares = (few - 1.0) * few * moments.variance
-        return _shrunken_share(squares, (few - 1.0) * largest, few) / few
-    m, n = moments.n_pos, moments.n_neg
-    share_pos = _shrunken_share((m - 1.0) * moments.var_pos, (m - 1.0) * largest, m)
-    share_neg = _shrunken_share((n - 1.0) * moments.var_neg, (n - 1.0) * largest, n)
-    return share_pos / m + share_neg / n
+        terms = [(moments.n_groups * moments.variance, moments.n_groups)]
+    largest, evidence = moments.auc * (1.0 - moments.auc), 0.25  # In units of n A (1 - A)
+    effect = 0.0
+    for variance, n in terms:
+        prior = 0.5 * (1.0 + 1.0 / n)
+        shown, most = (n - 1.0) * variance, (n - 1.0) * largest
+        effect += (shown + evidence * prior) / (most + evidence) / n
+    return effect
 
 
-def _shrunken_share(squares: AnyArray, largest: AnyArray, n: AnyArray) -> FloatArray:
-    """Share of its largest value that a variance has, shrunk to a prior of half that value."""
-    prior, evidence = 0.5 * (1.0 + 1.0 / n), 0.25  # The evidence in units of n A (1 - A).
-    return (squares + evidence * prior) / (largest + evidence)
-
-
-def estimated_variance(method: str, moments: AUCMoments) -> AnyArray | None:
-    """Variance that the width is a multiple of the root of; None for other methods."""
-    if method in ("delong", "logit-delong"):
-        return moments.variance
-    with np.errstate(divide="ignore", invalid="ignore"):  # NaN of a single item
-        return moments.unbiased_variance() if method == "chebyshev" else None
-
-
-def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:
-    auc, delta = moments.auc, 1.0 - level
-    z = -float(ndtri(delta / 2.0))
-    variance = estimated_variance(method, moments)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if method == "wilson":
-            low, high = auc_score_limits(auc, design_effect(moments), unseen_effect(moments), z)
-        elif variance is None:
-            n = n_terms(method, moments.n_pos, moments.n_neg)
-            low, high = mean_limits(method, auc, n, np.log(2.0 / delta))
-        elif method == "logit-delong":
-            half = z * np.sqrt(variance) / (auc * (1.0 - auc))
-            low, high = expit(logit(auc) - half), expit(logit(auc) + half)
-        else:
-            half = np.sqrt(variance / delta) if method == "chebyshev" else z * np.sqrt(variance)
-            low, high = auc - half, auc + half
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-
-
-def auc_interval_of(
-    data: ScoredLists, level: float = 0.95, method: str = "wilson", *, grouped: bool = False
-) -> Interval:
-    if _is_one_class(data):
-        warn(
-            "The AUC is undefined for items of one class only: it is set to nan and its interval"
-            " to [0, 1].",
-            UndefinedMetricWarning,
-        )
-        return Interval(float("nan"), 0.0, 1.0, level, method, "expected AUC")
-    if grouped:
-        moments = clustered_moments(data)
-    else:
-        moments = sample_moments(data.score, data.positive, data.weight)
-    return _interval_of_moments(moments, level, method)
-
-
-def auc_interval_of_parts(
+def auc_moments_of_parts(
+    measure: Measure,
     y_true: Any,
     y_score: Any,
-    level: float,
     method: str,
     *,
     sample_weight: Any = None,
     groups: Any = None,
     pos_label: Any = None,
     **_: Any,
-) -> Interval:
-    """Interval from counts of rows of collections, by ranges of scores where these are many."""
+) -> AUCMoments:
+    """Moments from counts of rows of collections, by ranges of scores where these are many."""
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
     refuse_grouped_collections(groups, **columns)
     rows = list_in_parts(get_measure("auc"), y_true, y_score, pos_label, sample_weight)
+    known: Any = {"measure": measure, "method": method}
     if not rows.in_ranges:
-        data = rows.in_one_memory(get_measure("auc"))
-        return auc_interval_of(data, level, method)
+        return sample_moments(rows.in_one_memory(get_measure("auc")), **known)
     tied, sums = rows.by_ranges(placement_sums)
-    if _is_one_class(tied):
-        return auc_interval_of(tied, level, method)
-    return _interval_of_moments(moments_of_ranges(tied, sums), level, method)
+    if is_one_class(tied):
+        return sample_moments(tied, **known)
+    return moments_of_ranges(tied, sums, **known)
 
 
-def _interval_of_moments(moments: AUCMoments, level: float, method: str) -> Interval:
-    error, estimated = None, estimated_variance(method, moments)
-    if method == "wilson":
-        variance = float(moments.variance)
-        if variance <= 1e-15 or moments.n_rarer < 2:
-            variance = float(design_effect(moments) * moments.auc * (1.0 - moments.auc))
-        error = float(np.sqrt(variance)) or None
-    elif estimated is not None:
-        unit = "item" if moments.n_groups is None else "group with items"
-        if (moments.n_rarer if moments.n_groups is None else moments.n_groups) < 2:
-            raise ValueError(
-                f"method={method!r} estimates a variance, but there is only one {unit} of a class:"
-                " choose method='wilson'."
-            )
-        variance = float(estimated)
-        # A variance of 0 up to rounding.
-        if variance <= 1e-15:
-            raise ValueError(
-                f"method={method!r} estimates a variance of 0 at an AUC of"
-                f" {float(moments.auc):g}, so the interval would have no width: choose"
-                " method='wilson'."
-            )
-        error = float(np.sqrt(variance))
-    low, high = auc_limits(method, moments, level)
-    limits = float(low), float(high), level
-    return Interval(float(moments.auc), *limits, method, "expected AUC", error)
-
-
-def _is_one_class(data: ScoredLists) -> bool:
+def is_one_class(data: ScoredLists) -> bool:
     return bool(data.positive.all() or not data.positive.any())
 
 

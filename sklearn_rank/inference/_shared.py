@@ -1,7 +1,7 @@
 """Names that other subpackages import from this one, besides the public names."""
 
 from ._compare import covariance_root, joint_comparison, normal_draws
-from ._contrasts import comparison_of_limits
+from ._contrasts import comparison_of_limits, single_of
 from ._evidence import (
     LEAST_DRAWS,
     WeightMeaning,
@@ -22,6 +22,7 @@ from ._evidence import (
 )
 from ._joint import (
     Joint,
+    Single,
     joint_influence,
     least_variance,
     mean_influences,
@@ -41,12 +42,19 @@ from ._limits import (
     two_sided_quantile,
 )
 from ._linear_rank import dkw_lower_limits
-from ._list_intervals import THRESHOLD_SHARE, extreme_hits, grouped_top, list_interval, top_limits
-from ._methods import interval_of, method_of
+from ._list_intervals import THRESHOLD_SHARE, extreme_hits
+from ._methods import (
+    influence_moments,
+    interval_of,
+    method_of,
+    refuse_no_variance,
+    single,
+    with_rank_bias,
+)
 from ._metric_interval import interval_of_accumulator
+from ._moments import Moments, TopMoments
 from ._queries import (
     QueryValues,
-    are_shares,
     groups_of_queries,
     joint_means,
     on_same_queries,
@@ -55,12 +63,4 @@ from ._queries import (
     sample_interval,
 )
 from ._results import Question
-from ._roc import (
-    AUCMoments,
-    auc_limits,
-    auc_parts,
-    auc_score_limits,
-    design_effect,
-    sample_moments,
-    unseen_effect,
-)
+from ._roc import AUCMoments, auc_parts

@@ -582,11 +582,11 @@ class RateCurve(NamedTuple):
     rate: float  # Share of the others before it in the population
     of_positives: bool
 
-    def block_of(self, number: int) -> int:
+    def block_of(self, number: float) -> int:
         """Find the block that holds an item of the other class, the first being number 1."""
         return int(np.searchsorted(np.cumsum(self.others), number, "left"))
 
-    def before(self, number: int) -> float:
+    def before(self, number: float) -> float:
         """Count the ones before an item of the other class, in the mean over orders of ties."""
         if number < 1:
             return 0.0

@@ -18,7 +18,6 @@ from ._influence import (
     ClassInfluence,
     Normalize,
     RateCurve,
-    linear_rank_influence_of,
     rank_range,
     share_at,
 )

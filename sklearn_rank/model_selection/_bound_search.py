@@ -789,8 +789,8 @@ class _BoundScorer(RankingScorer):
         sign = sign_of(self.measure)
         model = HeldOut(self.measure, [y_true], [[y_score]], qid, pos_label=pos_label, sign=sign)
         deltas = np.array([(1.0 - self.level) / self.n_candidates])
-        if limits := asymptotics_of(self.measure, self.of_queries).get(self.method):
-            lower = limits(model, deltas)[0]
+        if self.method in asymptotics_of(self.measure, self.of_queries):
+            lower = model.asymptotic_limits(deltas, self.method)[0]
         else:
             lower = np.maximum(model.means - model.widths(self.method, deltas), model.range[0])
         # The scorer has the sign.

@@ -476,7 +476,7 @@ def simultaneous_tails(
     """
     if len(weights) == 1:
         return np.array([delta])
-    covariance = evidence.regularized_covariance
+    covariance = evidence.joint.regularized
     errors = np.sqrt(np.diag(covariance))
     root = covariance_root(covariance / np.outer(errors, errors))
     # Among candidates of equal weight the smallest value has the smallest tail.
@@ -503,14 +503,14 @@ def may_be_best(evidence: HeldOut, delta: float, rng: np.random.Generator) -> Bo
     if n == 1:
         return np.ones(1, dtype=bool)
     ahead = evidence.means[:, None] - evidence.means
-    covariance = evidence.covariance
-    least = least_variance(ahead, evidence.length, evidence.n_effective)
+    covariance = evidence.joint.covariance
+    least = least_variance(ahead, evidence.length, evidence.joint.n_effective)
     # A difference without variance gets the variance with the added items, as in paired tests.
     certain = ~(_variances_of_differences(covariance) > least)
     equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()
     if not np.array_equal(certain, equal):
         covariance = never_certain_covariance(
-            evidence.means, evidence.regularized_covariance, evidence.n_effective
+            evidence.means, evidence.joint.regularized, evidence.joint.n_effective
         )
         equal = np.eye(n, dtype=bool)
     errors = np.sqrt(np.where(equal, 1.0, _variances_of_differences(covariance)))

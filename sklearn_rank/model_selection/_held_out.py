@@ -8,18 +8,18 @@ item of one list or a query, whose value is its influence on the mean over the q
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from math import isfinite, log
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn.metrics
-from scipy.special import gammaln, logsumexp, ndtri, stdtrit, xlogy
+from scipy.special import gammaln, logsumexp, xlogy
 
 from .._lists import ScoredLists
-from .._order import counted_blocks, top_mass
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import ravelled, shape_of
 from ..bounds import Bound, auc_bound, auc_fold_mean_bound
@@ -27,32 +27,28 @@ from ..bounds._shared import (
     OURS,
     SAME_TIES,
     TIES_IN_RANDOM_ORDER,
-    TINY,
     kl_limits,
     mean_limits,
     n_terms,
     top_precision_limits,
-    wilson_score_limits,
 )
 from ..inference import Interval
 from ..inference._shared import (
     AUCMoments,
     Joint,
     QueryValues,
-    auc_score_limits,
-    design_effect,
+    Single,
     dkw_lower_limits,
+    influence_moments,
     joint_influence,
-    list_interval,
     mean_influences,
-    midp_limits,
+    method_of,
     query_values_of,
+    refuse_no_variance,
     refuse_one_class,
     sample_interval,
-    sample_moments,
-    top_limits,
-    two_sided_quantile,
-    unseen_effect,
+    single,
+    with_rank_bias,
 )
 from ..metrics import Measure, get_measure
 from ..metrics._shared import (
@@ -60,8 +56,6 @@ from ..metrics._shared import (
     Groups,
     MeasureLike,
     RankingScorer,
-    share_at,
-    singleton_groups,
 )
 
 ArrayLimits = tuple[FloatArray, FloatArray]
@@ -111,7 +105,7 @@ class HeldOut:
     labels: Sequence[Any]  # Of each part
     scores: Sequence[Sequence[FloatArray]]  # For each part the scores of each candidate
     qid: Sequence[Any] | None = None  # Of each part; None is one list
-    rows: Sequence[IntArray] | None = None  # Numbers of the rows of each part
+    rows: Sequence[IntArray] | None = None  # Numbers of the rows of each part; None is all others
     pos_label: Any = None
     least: int = 2  # Number of queries that a part needs
     sign: float = 1.0  # Factor of the values; -1.0 for a loss
@@ -168,11 +162,11 @@ class HeldOut:
     @cached_property
     def influences(self) -> list[list[ClassInfluence]]:
         """Influence of the units of each part, by candidate."""
+        measure = self.measure
         if self.of_queries:
-            tables = [self.sign * np.stack([x.values for x in part]) for part in self.queries]
-            return [mean_influences(table, self.range) for table in tables]
-        influences = [[influence_of_list(self.measure, x) for x in part] for part in self.lists]
-        return [[x.scaled(0.0, self.sign) for x in part] for part in influences]
+            tables = [np.stack([x.values for x in part]) for part in self.queries]
+            return [mean_influences(table, measure.counted_range) for table in tables]
+        return [[influence_of_list(measure, data) for data in part] for part in self.lists]
 
     @cached_property
     def values(self) -> FloatArray:  # (n_candidates, n_parts)
@@ -194,7 +188,10 @@ class HeldOut:
     @cached_property
     def units(self) -> list[AnyArray]:
         """Number of the row, or id of the query, of each unit of a part."""
-        return [part[0].ids for part in self.queries] if self.of_queries else list(self.rows or ())
+        if self.rows is None:
+            ends = np.cumsum(np.append(0, [sum(sizes) for sizes in self.sizes]))
+            return [np.arange(*of_part) for of_part in pairwise(ends)]
+        return [part[0].ids for part in self.queries] if self.of_queries else list(self.rows)
 
     @cached_property
     def sizes(self) -> list[tuple[int, ...]]:
@@ -251,35 +248,12 @@ class HeldOut:
     # ------------------------------------------------------------------------------ how they vary
 
     @cached_property
-    def joints(self) -> list[Joint]:
-        """Values of the candidates on each part, with their covariance."""
-        joints = [joint_influence(part) for part in self.influences]
-        if any((np.diag(part.regularized) <= 0.0).any() for part in joints):
-            raise ValueError(
-                f"{self.measure.name} has no known range and the same influence value for all"
-                " items of a held-out part, so its variance cannot be estimated: pass range= to"
-                " make_measure."
-            )
-        return joints
-
-    @cached_property
-    def covariance(self) -> FloatArray:
-        """Covariance of the means; NaN with one item of a class in a part."""
-        return self.joined([part.covariance for part in self.joints])
-
-    @cached_property
-    def regularized_covariance(self) -> FloatArray:
-        """Covariance with half an item added at either end, never singular."""
-        return self.joined([part.regularized for part in self.joints])
-
-    @cached_property
-    def n_effective(self) -> float:
-        """Effective number of items of the means: a harmonic mean."""
-        return 1.0 / float(self.joined([1.0 / part.n_effective for part in self.joints]))
-
-    def joined(self, of_parts: Sequence[Any]) -> Any:
-        """Variance of the mean over the parts from the variances of the parts."""
-        return sum(np.asarray(part) / self.n_parts**2 for part in of_parts)
+    def joint(self) -> Joint:
+        """Means of the candidates over the parts, and their joint distribution."""
+        joint = joint_influence(self.pooled)
+        if (np.diag(joint.regularized) <= 0.0).any():
+            refuse_no_variance(self.measure)
+        return joint
 
     @cached_property
     def pooled(self) -> list[ClassInfluence]:
@@ -290,25 +264,59 @@ class HeldOut:
 
     # --------------------------------------------------------------------------------- the limits
 
-    def asymptotic_limits(self, tails: FloatArray) -> ArrayLimits:
+    def moments(self, method: str = "auto", groups: Groups | None = None) -> list[Single]:
+        """What limits of the candidates' means rest on; one part is one list."""
+        measure = self.measure
+        if self.n_parts == 1 and not self.of_queries:
+            evidences = [measure.evidence(data, groups) for data in self.lists[0]]
+            chosen = method_of(measure, grouped=groups is not None)
+            if method in ("auto", chosen.name):
+                return [single(evidence, chosen) for evidence in evidences]
+        return [self.moments_of(pooled, groups, method) for pooled in self.pooled]
+
+    def moments_of(
+        self, pooled: ClassInfluence, groups: Groups | None, method: str = "auto"
+    ) -> Single:
+        """The same of all parts as one sample."""
+        measure = self.measure
+        if self.of_queries:
+            return self.sample_of(pooled, groups).moments
+        if self.is_auc and method != "influence":
+            return AUCMoments.of_influence(pooled, groups, measure=measure)
+        fixed = "top" not in measure.laws
+        return influence_moments(measure, pooled, groups, conditional=fixed)
+
+    def sample_of(self, pooled: ClassInfluence, groups: Groups | None) -> QueryValues:
+        """Values of queries, of which the mean is that over the parts."""
+        values = pooled.values + (pooled.estimate - pooled.values.mean())
+        name, whole = self.measure.name, self.measure.counted_range
+        return QueryValues(values, np.arange(len(values)), name, whole, groups)
+
+    def asymptotic_limits(self, tails: FloatArray, method: str = "auto") -> ArrayLimits:
         """Asymptotic limits, each of which fails with the given probability."""
-        return next(iter(asymptotics_of(self.measure, self.of_queries).values()))(self, tails)
+        limits = []
+        for value, moments, tail in zip(self.means, self.moments(method), tails, strict=True):
+            of_level: Any = moments
+            of_level = of_level.student_limits if method == "t" else of_level.limits
+            ends = of_level(1.0 - 2.0 * float(tail)) if tail < 0.5 else self.sign * value
+            limits.append(np.broadcast_to(ends, 2))
+        low, high = np.array(limits).T
+        return (low, high) if self.sign > 0.0 else (-high, -low)
 
     def interval(
         self, level: float, groups: Groups | None = None, center: float | None = None
     ) -> Interval:
-        """Interval for the expected mean of the first candidate, from all parts as one sample."""
+        """Interval for the expected mean of the first candidate, or about another estimate."""
         pooled = self.pooled[0]
         if center is not None:
             # The bias of a list of all rows is smaller, in proportion to its length.
             share = float(np.mean([part[0].n for part in self.influences])) / pooled.n
             pooled = replace(pooled, estimate=center, bias=pooled.bias * share)
+            if not self.of_queries:
+                return self.moments_of(pooled, groups).interval(level)
         if self.of_queries:
-            return sample_interval(sample_of(self, pooled, groups), level)
-        if self.is_auc:
-            return placement_interval(self, pooled, level, groups)
-        # Independent rows are groups of one row, so that Student's quantile counts the rows.
-        return list_interval(self.measure, pooled, level, groups or singleton_groups(pooled.n))
+            return sample_interval(self.sample_of(pooled, groups), level)
+        return self.moments(groups=groups)[0].interval(level)
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta."""
@@ -391,6 +399,7 @@ class HeldOut:
 
 
 def influence_of_list(measure: Measure, data: ScoredLists) -> ClassInfluence:
+    """Influence on the value of a part, with the bias that intervals subtract."""
     influence = measure.influence_of(data)
     if influence is None or not isfinite(influence.estimate):
         n, n_pos = int(data.sizes[0]), int(data.positives[0]) if measure.kind == "binary" else 0
@@ -398,7 +407,7 @@ def influence_of_list(measure: Measure, data: ScoredLists) -> ClassInfluence:
         raise ValueError(
             f"{measure.name} has no value for a held-out part of {items}: pass larger parts."
         )
-    return influence.linear
+    return with_rank_bias(measure.evidence(data), influence.linear)
 
 
 def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -> ClassInfluence:
@@ -427,6 +436,7 @@ def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -
         ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
         range=(float(low), float(high)),
         bias=float(np.mean([part.bias for part in parts])),
+        label_slope=float(np.mean([part.label_slope for part in parts])),
         jump_bias=np.mean([part.jump_bias for part in parts], axis=0),
         slope_variance=float(np.mean([part.slope_variance * part.n for part in parts])) / n,
     )
@@ -449,134 +459,12 @@ def _on_mean(values: Sequence[FloatArray], places: Sequence[IntArray], n: int) -
     return center + count * total
 
 
-# ------------------------------------------------------------------------------ asymptotic limits
-
-
-def student_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
-    """Student's limits, with a positive variance also for queries of equal values."""
-    means, variance = held_out.means, np.diag(held_out.covariance)
-    equal = np.all([[x.constant for x in part] for part in held_out.queries], axis=0)
-    variance = np.where(equal, np.diag(held_out.regularized_covariance), variance)
-    degrees = sum(n - 1 for (n,) in held_out.sizes)
-    margin = -stdtrit(degrees, tails) * np.sqrt(variance)
-    low, high = held_out.range
-    return np.maximum(means - margin, low), np.minimum(means + margin, high)
-
-
-def query_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
-    """Limits for means over queries, as those of a sample of them."""
-    levels = np.maximum(1.0 - 2.0 * tails, TINY).tolist()
-    samples = [sample_of(held_out, pooled) for pooled in held_out.pooled]
-    low, high = np.array([x.limits(level) for x, level in zip(samples, levels, strict=True)]).T
-    return low, high
-
-
-def sample_of(
-    held_out: HeldOut, pooled: ClassInfluence, groups: Groups | None = None
-) -> QueryValues:
-    """Values of queries, of which the mean is that over the parts."""
-    values, name = pooled.values + (pooled.estimate - pooled.values.mean()), held_out.measure.name
-    return QueryValues(values, np.arange(len(values)), name, held_out.range, groups)
-
-
-def placement_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
-    """Score limits with a variance by placements, regularised."""
-    # A (1 - A) is concave, so its value at the mean is at least the mean over the parts.
-    low, length = held_out.range[0], held_out.length
-    moments = [
-        [sample_moments(x.score, x.positive, None) for x in part] for part in held_out.lists
-    ]
-    of_parts = [
-        np.transpose([[float(find(x)) for find in (design_effect, unseen_effect)] for x in part])
-        for part in moments
-    ]
-    auc = np.mean([[float(x.auc) for x in part] for part in moments], axis=0)
-    effect, unseen = held_out.joined(of_parts)
-    limits = auc_score_limits(auc, effect, unseen, ndtri(tails))
-    return low + length * limits[0], low + length * limits[1]
-
-
-def placement_interval(
-    held_out: HeldOut, pooled: ClassInfluence, level: float, groups: Groups | None
-) -> Interval:
-    """Score interval with the placements of all parts, as if these were one list."""
-    (low, _), length = held_out.range, held_out.length
-    joint, auc = joint_influence([pooled], groups=groups), (pooled.estimate - low) / length
-    # The influence on the AUC are the placements.
-    n_pos, n_neg = pooled.sizes
-    squares = np.array(pooled.squares(pooled.means)) / length**2
-    var_pos, var_neg = squares / np.maximum([n_pos - 1, n_neg - 1], 1)
-    moments = AUCMoments.of_independent(auc, var_pos, var_neg, 0.0, n_pos, n_neg)
-    if groups is not None:
-        fewest = min(int(np.count_nonzero(groups.sizes(side))) for side in pooled.classes)
-        variance = np.asarray(np.nan_to_num(joint.covariance[0, 0]) / length**2)
-        moments = replace(moments, variance=variance, n_groups=np.asarray(fewest))
-    z = two_sided_quantile(level, joint.spread.of(np.ones(1)))
-    effect, unseen = design_effect(moments), unseen_effect(moments)
-    least, most = map(float, auc_score_limits(auc, effect, unseen, z))
-    error = float(joint.errors[0]) / length
-    return Interval(auc, least, most, level, "wilson", "", error)._in_unit(length, low)
-
-
-def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
-    """Limits from the influence, with half an item added at either end."""
-    slope = held_out.joined([[x.slope_variance for x in part] for part in held_out.influences])
-    variance, z = np.diag(held_out.regularized_covariance) + slope, ndtri(tails)
-    means = held_out.estimates.mean(axis=1)
-    origin, length = held_out.range[0], held_out.length
-    if not isfinite(length):
-        margin = np.abs(z) * np.sqrt(variance)
-        return means - margin, means + margin
-    shift = np.mean([[x.regularized()[0] for x in part] for part in held_out.influences], axis=0)
-    bias = np.mean([[x.bias for x in part] for part in held_out.influences], axis=0)
-    value, share = held_out.shares(means), held_out.shares(means - bias)
-    shrunken = np.clip(share + shift / length, 0.0, 1.0)
-    n_effective = shrunken * (1.0 - shrunken) * length**2 / variance
-    low, high = wilson_score_limits(share, z, n_effective)
-    # The exact limits are wider if the effective sample is small.
-    c = np.flatnonzero(tails < 0.5)
-    exact = midp_limits(share[c], n_effective[c], 1.0 - 2.0 * tails[c])
-    low[c] = np.minimum(np.minimum(low[c], exact[0]), value[c])
-    high[c] = np.maximum(np.maximum(high[c], exact[1]), value[c])
-    return origin + length * low, origin + length * high
-
-
-def limits_at_top(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
-    """Score limits of the precision, or the exact limits if they are wider."""
-    tau = float(held_out.measure.laws["top"])
-    tops = [int(top_mass(part[0].sizes, tau)[0]) for part in held_out.lists]
-    # Effective number of items of the tops, for which the threshold adds its variance.
-    top = 1.0 / float(held_out.joined([1.0 / k for k in tops]))
-    # Probability for each candidate that an item at the threshold of a part is positive, and jump.
-    etas = [
-        [share_at(counted_blocks(x.score, x.positive), k, len(x.score)) for x in part]
-        for part, k in zip(held_out.lists, tops, strict=True)
-    ]
-    eta, means = np.mean(etas, axis=0), held_out.means
-    low, high = means.copy(), means.copy()
-    for c in np.flatnonzero(tails < 0.5):
-        level = 1.0 - 2.0 * float(tails[c])
-        at, jump = eta[c].tolist()
-        (low[c], high[c]), _ = top_limits(float(means[c]), at, top, tau, level, jump)
-    return low, high
-
-
-# Limits for all candidates, each of which fails with its own probability.
-Asymptotic: TypeAlias = Callable[[HeldOut, FloatArray], ArrayLimits]
-
-
-def asymptotics_of(measure: Measure, of_queries: bool) -> dict[str, Asymptotic]:
+def asymptotics_of(measure: Measure, of_queries: bool) -> tuple[str, ...]:
     """Methods by name, as in sklearn_rank.inference, the preferred one first."""
-    methods: dict[str, Asymptotic] = {}
     if of_queries:
-        if np.isfinite(measure.counted_range).all():
-            methods["wilson"] = query_limits
-        return methods | {"t": student_limits}
-    if "placements" in measure.laws:
-        methods["wilson"] = placement_limits
-    if "influence" in measure.laws:
-        methods["influence"] = limits_at_top if "top" in measure.laws else influence_limits
-    return methods
+        return ("wilson", "t") if np.isfinite(measure.counted_range).all() else ("t",)
+    by_law = {"placements": "wilson", "influence": "influence"}
+    return tuple(name for law, name in by_law.items() if law in measure.laws)
 
 
 # -------------------------------------------------------------------------------------- guarantees

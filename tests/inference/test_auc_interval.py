@@ -12,8 +12,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank.bounds import auc_bound
 from sklearn_rank.bounds._bound import score_limits
 from sklearn_rank.inference import metric_interval
+from sklearn_rank.inference._evidence import check_lists
 from sklearn_rank.inference._roc import auc_score_limits, sample_moments
+from sklearn_rank.metrics import get_measure
 from tests.oracles import auc_variance as oracle
+from tests.oracles.groups import robust_variance
 
 WITH_GROUPS = ("wilson", "logit-delong", "delong")
 METHODS = (*WITH_GROUPS, "chebyshev", "kl", "mcdiarmid")
@@ -48,11 +51,12 @@ def interval(pos, neg, **arguments):
 def test_moments(seed):
     for pos, neg in samples(seed=seed):
         y, score = joined(pos, neg)
-        found = sample_moments(score.astype(float), y == 1, None)
+        (evidence,) = check_lists(get_measure("auc"), y, [score])
+        found = sample_moments(evidence.data)
         of_pos, of_neg = oracle.placements(pos, neg)
         assert found.auc == pytest.approx(oracle.auc(pos, neg))
-        assert found.var_pos == pytest.approx(oracle.sample_variance(of_pos))
-        assert found.var_neg == pytest.approx(oracle.sample_variance(of_neg))
+        assert found.variances[0] == pytest.approx(oracle.sample_variance(of_pos))
+        assert found.variances[1] == pytest.approx(oracle.sample_variance(of_neg))
         assert found.tied == pytest.approx(oracle.tied(pos, neg))
         assert found.variance == pytest.approx(oracle.delong(pos, neg))
         assert found.unbiased_variance() == pytest.approx(oracle.unbiased(pos, neg), abs=1e-14)
@@ -173,7 +177,12 @@ def grouped(rng, n_groups=8):
 @pytest.mark.parametrize("seed", range(4))
 def test_groups_by_definition(seed):
     y, score, groups = grouped(np.random.default_rng(seed))
-    expected = oracle.obuchowski(score[y == 1], score[y == 0], groups[y == 1], groups[y == 0])
+    placements = np.empty(len(y))
+    for of_class, values in zip(
+        (1, 0), oracle.placements(score[y == 1], score[y == 0]), strict=True
+    ):
+        placements[y == of_class] = values
+    expected = robust_variance(placements, y, groups)
     names = np.array(["p", "q", "b", "a", "z", "k", "c", "x"])[groups]
     found = metric_interval("auc", y, score, groups=names, method="delong")
     assert found.standard_error**2 == pytest.approx(expected)

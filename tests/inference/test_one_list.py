@@ -62,9 +62,7 @@ def test_the_standard_error_is_that_of_a_comparison(name, grouped):
     groups = groups if grouped else None
     found = metric_interval(name, y, score, groups=groups, method="influence")
     both = compare(name, y, {"a": score, "b": -score}, groups=groups)
-    # The labels of a top are random.
-    within = 0.04 if "top" in get_measure(name).laws else 1e-9
-    assert found.standard_error == pytest.approx(both.standard_errors[0], rel=within)
+    assert found.standard_error == pytest.approx(both.standard_errors[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["ap", "enrichment@0.1", "bedroc@20", "precision@top0.1"])

@@ -56,11 +56,8 @@ def test_the_width_is_that_of_the_interval_of_the_pilot(measure, grouped):
     groups = rng.integers(0, 60, len(y)) if grouped else None
     options = {"n": len(y), "groups": groups, "random_state": 0}
     plan = sample_size(measure, pilot=(y, scores["b"]), **options)
-    method = "influence" if "curve" in get_measure(measure).laws else "auto"
-    found = metric_interval(measure, y, scores["b"], groups=groups, method=method)
-    # Intervals take the bias of the estimate off, and the scale of "rie" is another.
-    within = 0.05 if measure.startswith(("rie", "precision@top")) else 0.018
-    assert plan.width == pytest.approx(found.width, rel=within)
+    found = metric_interval(measure, y, scores["b"], groups=groups)
+    assert plan.width == pytest.approx(found.width, rel=1e-12)
     assert (plan.n_pos in (90, None), plan.unit) == (True, "items")
 
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn_rank._order import counted_blocks
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._joint import joint_influence
-from sklearn_rank.inference._list_intervals import list_interval
+from sklearn_rank.inference._methods import influence_moments
 from sklearn_rank.metrics import get_measure, r_precision_score, recall_at_k_score
 from sklearn_rank.metrics._influence import counts_at
 
@@ -129,8 +129,10 @@ def test_the_bias_of_few_negatives_is_taken_off_the_limits():
     # Above the fifth of 40 negatives 5/41 stand on average, not 4/40.
     slope = found.ends[3]
     assert found.bias == pytest.approx(-slope * (5 / 41 - 0.1))
-    interval = metric_interval(measure, y_true, y_score)
-    without = list_interval(measure, replace(found, bias=0.0), 0.95)
+    interval, without = (
+        influence_moments(measure, influence).interval(0.95)
+        for influence in (found, replace(found, bias=0.0))
+    )
     assert interval.low < without.low < interval.estimate < interval.high < without.high
 
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
-from scipy.special import ndtr
-from scipy.stats import t as student
+from scipy.special import ndtri
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -26,8 +25,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_rank import OrderPreservingRanker
 from sklearn_rank.exceptions import PositiveClassWarning
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._evidence import check_groups
-from sklearn_rank.inference._list_intervals import list_interval
 from sklearn_rank.metrics import get_measure, get_scorer, make_measure
 from sklearn_rank.model_selection import QueryKFold, cross_val_interval
 from tests.model_selection.estimators import Column, Share
@@ -99,9 +96,7 @@ def test_auc_against_the_definition(cv):
         ((n - 1) * s + 0.25 * (1 + 1 / n) / 2) / ((n - 1) * largest + 0.25) / n
         for s, n in zip(spread, counts, strict=True)
     ]
-    parts = [s / n for s, n in zip(spread, counts, strict=True)]
-    degrees = sum(parts) ** 2 / sum(p**2 / (n - 1) for p, n in zip(parts, counts, strict=True))
-    quantile = student.ppf(0.975, degrees)
+    quantile = ndtri(0.975)
     expected = oracle.score_limits(value, sum(shares), 0.25 / min(counts), quantile)
     np.testing.assert_allclose((found.low, found.high), expected, atol=1e-9)
 
@@ -150,27 +145,12 @@ def test_one_part_has_the_intervals_of_a_list():
     X, y = rows(1)
     cv = StratifiedShuffleSplit(1, test_size=0.6, random_state=0)
     test = next(cv.split(X, y))[1]
-    score, each = X[test, 0], np.arange(len(test))
-    for measure in map(get_measure, ("bedroc@2", "lift@0.2", "ap")):
+    for measure in ("auc", "bedroc@2", "lift@0.2", "ap", "precision@top0.2"):
         found = interval(X, y, cv=cv, measure=measure, level=0.9)
-        influence = measure.influence_of(measure.lists(y[test], score))
-        expected = list_interval(measure, influence, 0.9, check_groups(each, len(each)))
+        expected = metric_interval(measure, y[test], X[test, 0], level=0.9)
         for name in ("estimate", "low", "high", "standard_error"):
-            assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
-    # The AUC has Student's quantile, which is that of a higher level.
-    found = interval(X, y, cv=cv)
-    degrees = _degrees(y[test], score)
-    level = 1 - 2 * ndtr(-student.ppf(0.975, degrees))
-    expected = metric_interval("auc", y[test], score, method="wilson", level=level)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+            assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-12), name
     assert "the model fitted without the held-out part" in str(found)
-
-
-def _degrees(y, score):
-    pos, neg = score[y == 1], score[y == 0]
-    order = (pos[:, None] > neg) + 0.5 * (pos[:, None] == neg)
-    parts = [order.mean(axis=k).var(ddof=1) / order.shape[1 - k] for k in (1, 0)]
-    return sum(parts) ** 2 / sum(p**2 / (n - 1) for p, n in zip(parts, order.shape, strict=True))
 
 
 @pytest.mark.parametrize("name", ["spearman", "tau_b", "negative_height_loss@4", "gini"])
@@ -183,12 +163,11 @@ def test_grades_powers_and_affine_measures_are_those_of_metric_interval(name):
     parts = [(y[test], score) for (_, test), score in zip(cv.split(X), scores, strict=True)]
     np.testing.assert_allclose(folds.fold_values, [get_measure(name)(*part) for part in parts])
     assert folds.fold_units == (("positives", "negatives") if y.max() == 1 else ("items",))
-    # One part is one list, up to Student's quantile and the first order of a power.
+    # One part is one list.
     train, test = next(cv.split(X))
     single = cross_val_interval(Ridge(), X, y, measure=name, cv=[(train, test)])
     expected = metric_interval(name, *parts[0])
-    assert single.low == pytest.approx(expected.low, abs=0.05)
-    assert single.high == pytest.approx(expected.high, abs=0.05)
+    assert (single.low, single.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
     assert folds.high - folds.low < 0.8 * (single.high - single.low)
 
 

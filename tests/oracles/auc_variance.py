@@ -47,23 +47,6 @@ def unbiased(pos, neg):
     return auc(pos, neg) ** 2 - total / count
 
 
-def obuchowski(pos, neg, pos_groups, neg_groups):
-    """Variance with dependence within groups, from sums over groups of placements."""
-    of_pos, of_neg = placements(pos, neg)
-    value, groups = auc(pos, neg), sorted(set(pos_groups) | set(neg_groups))
-    sums_pos, sums_neg = [], []
-    for group in groups:
-        in_pos = [v - value for v, g in zip(of_pos, pos_groups, strict=True) if g == group]
-        in_neg = [v - value for v, g in zip(of_neg, neg_groups, strict=True) if g == group]
-        sums_pos.append(sum(in_pos))
-        sums_neg.append(sum(in_neg))
-    n, n_pos, n_neg = len(groups), len(set(pos_groups)), len(set(neg_groups))
-    s10 = n_pos / (n_pos - 1) / len(pos) * sum(s * s for s in sums_pos)
-    s01 = n_neg / (n_neg - 1) / len(neg) * sum(s * s for s in sums_neg)
-    s11 = n / (n - 1) * sum(a * b for a, b in zip(sums_pos, sums_neg, strict=True))
-    return s10 / len(pos) + s01 / len(neg) + 2 * s11 / (len(pos) * len(neg))
-
-
 def moments_of_distribution(of_pos, of_neg):
     """Expected AUC, P(tie), and p1 and p2, for scores 0, 1, ... with these probabilities."""
     expected = {"auc": 0.0, "tied": 0.0, "p1": 0.0, "p2": 0.0}

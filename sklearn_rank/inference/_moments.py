@@ -1,0 +1,362 @@
+"""Limits of one statistic, from what a method needs to know of a sample.
+
+Each class holds the moments that one method of limits rests on. It gives the standard error, the
+limits at each level, and the same of a sample of another size: an interval, the values of a
+comparison, a fold and a plan read the same object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import hypot, inf, isfinite, isnan, nan, pi, sqrt
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import exprel, ndtri
+from scipy.stats import binom
+
+from .._typing import FloatArray
+from ..metrics._shared import (
+    ABSOLUTE_VARIANCE,
+    PSEUDO_WEIGHT,
+    ClassInfluence,
+    Groups,
+    RateCurve,
+)
+from ._joint import GroupPart, joint_influence
+from ._limits import (
+    Limits,
+    limits_of_mean,
+    midp_limits,
+    safe_limits,
+    share_limits,
+    two_sided_quantile,
+)
+from ._results import Interval
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Moments:
+    """Estimate of a statistic, its standard error, and its limits."""
+
+    estimate: float
+    error: float | None  # Standard error; None if it is not known
+    method: str
+    target: str = ""
+    bias: float | None = None  # What the limits are corrected for, where a result reports it
+
+    def limits(self, level: float) -> Limits:
+        raise NotImplementedError
+
+    def resized(self, sizes: Any, factor: float = 1.0) -> Self:
+        """The same of other numbers of units of each class, and a factor of their variance."""
+        raise NotImplementedError
+
+    def interval(self, level: float) -> Interval:
+        low, high = self.limits(level)
+        found: Any = level, self.method, self.target, self.error, self.bias
+        return Interval(self.estimate, low, high, *found)
+
+    def at(self, value: float) -> Self:
+        """The same about another value of the statistic."""
+        return replace(self, estimate=value)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassMoments(Moments):
+    """A sum of means over classes of independent units: the influence of items, or of groups.
+
+    The limits are Wilson's, or exact ones where these are wider, for so many Bernoulli draws as
+    vary as much within the range, with half a unit more at either end of each class. What these
+    add counts as many times as groups vary more than independent units. Without a range they are
+    Student's.
+    """
+
+    method: str = "influence"
+    share: float  # The statistic on the scale from 0 to 1, as all below, in units of ``length``
+    length: float  # Length of the range in which the statistic moves; may be infinite
+    sizes: FloatArray  # (n_classes,): Numbers of units of equal weight
+    means: FloatArray  # (n_classes,): Mean influence
+    squares: FloatArray  # (n_classes,): Sums of the squared deviations from it
+    ends: FloatArray  # (n_classes, 2): Influence at the bottom and at the top
+    whole: Limits  # The range in units of the measure
+    allowed: Limits = (-inf, inf)  # Least and largest value where labels are random
+    exponent: float = 1.0  # The measure is the statistic to this power
+    effect: float = 1.0  # How many times groups vary as much as independent units
+    degrees: float = inf
+    shift: float = 0.0  # Estimated bias
+    # (2,), (2,): What the estimate may be too large by where the share of positives jumps at a
+    # threshold, and the variance of that beyond what fixed labels have
+    jump_bias: FloatArray = field(default_factory=lambda: np.zeros(2))
+    jump_variance: float = 0.0
+    slope_variance: float = 0.0  # Of the estimated slopes at thresholds
+    label_variance: float = 0.0  # Of the measure, by the random share of positives
+
+    @classmethod
+    def of(
+        cls,
+        influence: ClassInfluence,
+        groups: Groups | None = None,
+        *,
+        conditional: bool = True,
+        whole: Limits | None = None,
+        **more: Any,
+    ) -> ClassMoments:
+        """Moments of the influence of units; ``whole`` is the range that the bias is not of."""
+        conditional = conditional and influence.sampling_weight is None
+        joint = joint_influence([influence], conditional=conditional, groups=groups)
+        length, error = influence.length, float(joint.errors[0])
+        if groups is None and influence.sampling_weight is None:
+            degrees = inf if influence.positive is not None else influence.n - 1.0
+        else:
+            degrees = joint.spread.of(np.ones(1))
+        scaled = influence.scaled(influence.range[0], length) if isfinite(length) else influence
+        sizes, squares, effect = _of_classes(scaled, groups)
+        if influence.exponent != 1.0 and not influence.estimate:
+            error = nan  # The slope at 0 is infinite.
+        label_variance = 0.0
+        if not conditional:
+            fixed = joint_influence([influence], groups=groups)
+            label_variance = max(float((joint.regularized - fixed.regularized)[0, 0]), 0.0)
+        fixed_bias, jump_bias = scaled.jump_bias[0], scaled.jump_bias[0 if conditional else 1]
+        jump_bias = jump_bias * sqrt(max(effect, 1.0))
+        jump_variance = ABSOLUTE_VARIANCE * float((jump_bias**2 - fixed_bias**2).max())
+        return cls(
+            estimate=influence.linear.estimate,
+            error=None if isnan(error) else error,
+            share=scaled.estimate,
+            length=length,
+            sizes=sizes,
+            means=np.array(scaled.means),
+            squares=squares,
+            ends=np.array(scaled.class_ends()),
+            whole=influence.range if whole is None else whole,
+            exponent=influence.exponent,
+            effect=effect,
+            degrees=degrees,
+            shift=scaled.bias,
+            jump_bias=jump_bias,
+            jump_variance=jump_variance,
+            slope_variance=scaled.slope_variance,
+            label_variance=label_variance,
+            **more,
+        )
+
+    def limits(self, level: float) -> Limits:
+        value = self.estimate
+        if not isfinite(self.length):
+            half = (self.error or 0.0) * two_sided_quantile(level, self.degrees)
+            low, high = np.clip([value - half, value + half], *self.whole).tolist()
+            return low, high
+        count = self.sizes + 2.0 * PSEUDO_WEIGHT
+        centers = (self.sizes * self.means + PSEUDO_WEIGHT * self.ends.sum(axis=1)) / count
+        moved = centers - self.means
+        seen = self.squares / self.sizes**2
+        added = PSEUDO_WEIGHT * ((self.ends - centers[:, np.newaxis]) ** 2).sum(axis=1)
+        added += self.squares + self.sizes * moved**2
+        unseen = float((added / count**2 - seen).sum())
+        variance = self.effect * float(seen.sum()) + max(self.effect, 1.0) * unseen
+        variance += self.slope_variance + self.jump_variance
+        # Whether there is a jump is uncertain: with its bias, and without.
+        values = np.clip(self.share - self.shift - np.append(0.0, self.jump_bias), 0.0, 1.0)
+        shrunken = np.clip(values + moved.sum(), 0.0, 1.0)
+        n_effective = shrunken * (1.0 - shrunken) / variance
+        lows, highs = share_limits(values, n_effective, level, self.degrees)
+        # The interval contains the estimate even if the bias is more than half the width.
+        origin, length = self.whole[0], self.whole[1] - self.whole[0]
+        low = origin + length * min(float(lows.min()), self.share)
+        high = origin + length * max(float(highs.max()), self.share)
+        low, high = min(low**self.exponent, value), max(high**self.exponent, value)
+        if not self.label_variance:
+            return low, high
+        # What other shares of positives do, on the scale of logarithms. The distances are added in
+        # squares: given the labels the errors are not correlated (Zou & Donner 2008).
+        half = two_sided_quantile(level, self.degrees) * sqrt(self.label_variance)
+        relative = half / value if value > half else 0.0
+        down, up = (half * exprel([-relative, relative])).tolist()
+        low, high = value - hypot(value - low, down), value + hypot(high - value, up)
+        return max(low, self.allowed[0]), min(high, self.allowed[1])
+
+    def at(self, value: float) -> ClassMoments:
+        share = value ** (1.0 / self.exponent) - self.whole[0]
+        return replace(self, estimate=value, share=share / (self.whole[1] - self.whole[0]))
+
+    def resized(self, sizes: Any, factor: float = 1.0) -> ClassMoments:
+        sizes = np.asarray(sizes, dtype=np.float64)
+        ratio = float(self.sizes.sum() / sizes.sum())
+        return replace(
+            self,
+            error=None if self.error is None else self.error * sqrt(ratio * factor),
+            sizes=sizes,
+            squares=factor * self.squares * (sizes - 1.0) / np.maximum(self.sizes - 1.0, 1.0),
+            degrees=max(self.degrees / ratio, 1.0),
+            shift=self.shift * ratio,
+            jump_bias=self.jump_bias * sqrt(ratio),
+            jump_variance=self.jump_variance * ratio,
+            slope_variance=self.slope_variance * ratio**1.5,
+            label_variance=self.label_variance * ratio,
+        )
+
+
+def _of_classes(
+    influence: ClassInfluence, groups: Groups | None
+) -> tuple[FloatArray, FloatArray, float]:
+    """Numbers of units of each class, sums of their squares, and the effect of groups."""
+    weight = influence.sampling_weight
+    if groups is None and weight is None:
+        squares = np.array(influence.squares(influence.means))
+        return np.array(influence.sizes, dtype=np.float64), squares, 1.0
+    groups = groups or Groups(np.arange(len(influence.values)), len(influence.values))
+    sizes, parts = [], []
+    for in_class in influence.classes:
+        values = influence.values[np.newaxis, in_class]
+        of_class = None if weight is None else weight[in_class]
+        parts.append(GroupPart.of_rows(values, groups.only(in_class), of_class, 1.0))
+        share = None if of_class is None else of_class / of_class.sum()
+        sizes.append(float(values.size) if share is None else 1.0 / float(share @ share))
+    squares = np.array([float(part.row_squares[0]) for part in parts])
+    total = np.sum([part.sums[0] for part in parts], axis=0)
+    effect = len(influence.values) / min(part.count for part in parts)
+    if (independent := float(squares.sum())) > 0.0:
+        effect = float(total @ total) / independent
+    return np.array(sizes), squares * np.square(sizes), effect
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeanMoments(Moments):
+    """A mean of values of queries from a range, whose limits are those of as many draws."""
+
+    method: str = "wilson"
+    n: float  # Number of values
+    range: Limits
+    variance: float  # Of the mean, as the values show it
+    excess: float = 0.0  # Of their kurtosis over 2: by it values count that the sample lacks
+    effective: float  # Number of values, or of groups of equal size, that vary as much
+    units: float  # Number of values that move the mean as one
+    degrees: float
+    are_shares: bool = False  # Whether the variance of values at the ends follows from their mean
+    of_labels: float = 0.0  # Variance by labels that are not known
+
+    def limits(self, level: float) -> Limits:
+        low, high = self.range
+        length, mean = high - low, min(max(self.estimate, low), high)
+        if not isfinite(length):
+            return self.student_limits(level)
+        degrees = inf if self.are_shares else self.degrees
+        share, weight = (mean - low) / length, self.excess / self.effective
+        found = limits_of_mean(
+            share, self.variance / length**2, weight, self.units, level, degrees
+        )
+        # Deviations by labels do not end where the range does.
+        half = two_sided_quantile(level, degrees) * sqrt(self.of_labels)
+        below, above = (hypot(low + length * limit - mean, half) for limit in found)
+        return max(mean - below, low), min(mean + above, high)
+
+    def student_limits(self, level: float) -> Limits:
+        if self.error is None:
+            return self.range
+        half = two_sided_quantile(level, self.degrees) * self.error
+        low, high = np.clip([self.estimate - half, self.estimate + half], *self.range).tolist()
+        return low, high
+
+    def resized(self, sizes: Any, factor: float = 1.0) -> MeanMoments:
+        ratio = self.n / float(np.sum(sizes))
+        effective = self.effective / ratio
+        return replace(
+            self,
+            error=None if self.error is None else self.error * sqrt(ratio * factor),
+            n=self.n / ratio,
+            variance=self.variance * ratio * factor,
+            effective=effective,
+            units=self.units / ratio,
+            degrees=max(effective - 1.0, 1.0),
+            of_labels=self.of_labels * ratio,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TopMoments(Moments):
+    """The precision in the top share of the population, whose threshold is one of the sample."""
+
+    method: str = "influence"
+    tau: float
+    top: float  # Number of items in the top
+    eta: float  # Probability that an item at the threshold is positive
+    jump: float = 0.0  # By how much it falls there
+    effect: float = 1.0  # How many times groups vary as much as independent items
+    degrees: float = inf
+
+    def limits(self, level: float) -> Limits:
+        # Student's quantile is that of fewer draws.
+        quantiles = two_sided_quantile(level), two_sided_quantile(level, self.degrees)
+        top = self.top / self.effect * (quantiles[0] / quantiles[1]) ** 2
+        return top_limits(self.estimate, self.eta, top, self.tau, level, self.jump)[0]
+
+    def resized(self, sizes: Any, factor: float = 1.0) -> TopMoments:
+        top = max(int(self.tau * float(np.sum(sizes)) + 0.5), 1)
+        ratio = self.top / top
+        return replace(
+            self,
+            error=None if self.error is None else self.error * sqrt(ratio * factor),
+            top=top / factor,
+            degrees=max(self.degrees / ratio, 1.0),
+        )
+
+
+def top_limits(
+    estimate: float, eta: float, top: float, tau: float, level: float, jump: float = 0.0
+) -> tuple[Limits, float]:
+    """Return score limits for the precision at the top, or exact ones where they are farther out.
+
+    The score limits are the p with ``top (estimate - p)**2 <= z**2 (p (1 - p) + (1 - tau) (p -
+    eta)**2)``: the variance is that of the candidate precision, not of the observed one. Where the
+    share of positives jumps at the threshold, the estimate may have its bias, or not. With the
+    variance of a precision with half an item more at either end.
+    """
+    c = float(ndtri((1.0 + level) / 2.0)) ** 2 / top
+    # (estimate - p)^2 - c (p - p^2 + (1 - tau) (p - eta)^2) = square p^2 - 2 half p + constant.
+    square = 1.0 + c * tau
+    half = estimate + c / 2.0 - c * (1.0 - tau) * eta
+    constant = estimate**2 - c * (1.0 - tau) * eta**2
+    root = float(np.sqrt(max(half**2 - square * constant, 0.0)))
+    score = max((half - root) / square, 0.0), min((half + root) / square, 1.0)
+
+    shrunken = (top * estimate + PSEUDO_WEIGHT) / (top + 2.0 * PSEUDO_WEIGHT)
+    binomial = shrunken * (1.0 - shrunken)
+    variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
+    low, high = map(float, midp_limits(estimate, binomial / variance, level))
+    low, high = min(score[0], low), max(score[1], high)
+    if jump:
+        unbiased = min(max(estimate + jump * sqrt((1.0 - tau) / (2.0 * pi * top)), 0.0), 1.0)
+        others = top_limits(unbiased, eta, top, tau, level)[0]
+        low, high = min(low, others[0]), max(high, others[1])
+    return (low, high), variance
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RateMoments(Moments):
+    """The rate of one class at a rate of the other, a quantile of which is the threshold.
+
+    The limits join those of the threshold and of the rate beyond it (Zou & Donner 2008).
+    """
+
+    method: str = "order statistics"
+    curve: RateCurve
+    n_ones: float  # Number of items of the class whose rate it is
+    n_others: float
+
+    def limits(self, level: float) -> Limits:
+        tail, curve = (1.0 - level) / 2.0, self.curve
+        k, m = float(curve.ones.sum()), float(curve.others.sum())
+        estimate = curve.before(curve.threshold) / k
+        least = float(binom.ppf(tail, self.n_others, curve.rate)) * m / self.n_others
+        largest = float(binom.isf(tail, self.n_others, curve.rate) + 1.0) * m / self.n_others
+        chance = safe_limits(estimate, self.n_ones, level)
+        low = estimate - hypot(estimate - curve.before(least) / k, estimate - chance[0])
+        high = estimate + hypot(curve.before(largest) / k - estimate, chance[1] - estimate)
+        low, high = max(low, 0.0), min(high, 1.0)
+        return (low, high) if curve.of_positives else (1.0 - high, 1.0 - low)
+
+    def resized(self, sizes: Any, factor: float = 1.0) -> RateMoments:
+        ones, others = sizes if self.curve.of_positives else sizes[::-1]
+        return replace(self, n_ones=ones / factor, n_others=float(others))
