@@ -13,8 +13,10 @@ compare the lengths in such cells.
 import argparse
 import sys
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -25,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._roc import AUCMoments, auc_limits, estimated_variance
+from sklearn_rank.inference._roc import AUCMoments
 
 SIZES = [(3, 10), (10, 10), (10, 90), (10, 1000), (90, 10), (20, 200), (30, 30), (30, 300)]
 SIZES += [(50, 1000), (100, 100), (100, 1000), (500, 5000)]
@@ -34,6 +36,28 @@ METHODS = ("wilson", "logit-delong", "delong", "chebyshev", "kl", "mcdiarmid")
 DISCRETE = 0.05
 STORED = RESULTS / "auc_coverage.csv"
 GRID = (np.arange(100_000) + 0.5) / 100_000
+
+
+class Samples(NamedTuple):
+    """The AUC of many samples, and the spread of their placements."""
+
+    auc: np.ndarray
+    var_pos: np.ndarray
+    var_neg: np.ndarray
+    tied: np.ndarray
+    n_pos: int
+    n_neg: int
+
+    def limits(self, method, level):
+        """Limits of each sample, NaN where the method refuses it; shape (n_samples, 2)."""
+        sizes = self.n_pos, self.n_neg
+        limits = np.full((len(self.auc), 2), np.nan)
+        columns = zip(*(x.tolist() for x in self[:4]), strict=True)
+        for row, (auc, var_pos, var_neg, tied) in zip(limits, columns, strict=True):
+            with suppress(ValueError):
+                moments = AUCMoments.of(auc, sizes, (var_pos, var_neg), tied=tied, method=method)
+                row[:] = moments.limits(level)
+        return limits
 
 
 @dataclass(frozen=True)
@@ -100,7 +124,7 @@ class AllOrNothing:
     def moments(self, parameter, n_pos, n_neg, n_samples, rng):
         auc = rng.binomial(n_pos, parameter, n_samples) / n_pos
         variance = auc * (1 - auc) * n_pos / (n_pos - 1)
-        return AUCMoments.of_independent(auc, variance, 0.0 * auc, 0.0 * auc, n_pos, n_neg)
+        return Samples(auc, variance, 0.0 * auc, 0.0 * auc, n_pos, n_neg)
 
 
 class Mixture:
@@ -189,7 +213,7 @@ def of_scores(pos, neg):
     var_pos = ((below * below).sum(axis=1) - n_pos * auc**2) / (n_pos - 1)
     var_neg = ((above * above).sum(axis=1) - n_neg * auc**2) / (n_neg - 1)
     variances = (np.maximum(variance, 0.0) for variance in (var_pos, var_neg))
-    return AUCMoments.of_independent(auc, *variances, 0.0 * auc, n_pos, n_neg)
+    return Samples(auc, *variances, 0.0 * auc, n_pos, n_neg)
 
 
 def of_counts(pos, neg):
@@ -201,7 +225,7 @@ def of_counts(pos, neg):
     var_pos = (pos * (below - auc[:, np.newaxis]) ** 2).sum(axis=1) / (n_pos - 1)
     var_neg = (neg * (above - auc[:, np.newaxis]) ** 2).sum(axis=1) / (n_neg - 1)
     tied = (pos * neg).sum(axis=1) / (n_pos * n_neg)
-    return AUCMoments.of_independent(auc, var_pos, var_neg, tied, n_pos, n_neg)
+    return Samples(auc, var_pos, var_neg, tied, n_pos, n_neg)
 
 
 def in_parts(shape, parameter, n_pos, n_neg, n_samples, rng):
@@ -211,7 +235,7 @@ def in_parts(shape, parameter, n_pos, n_neg, n_samples, rng):
     drawn = [shape.moments(parameter, n_pos, n_neg, size, rng) for size in sizes]
     fields = ("auc", "var_pos", "var_neg", "tied")
     joined = [np.concatenate([getattr(part, name) for part in drawn]) for name in fields]
-    return AUCMoments.of_independent(*joined, n_pos, n_neg)
+    return Samples(*joined, n_pos, n_neg)
 
 
 def check(level):
@@ -223,7 +247,7 @@ def check(level):
     y = np.repeat([1, 0], [15, 25])
     for moments, samples in ((of_scores(pos, neg), (pos, neg)), (of_counts(*counts), rounded)):
         for method in METHODS:
-            limits = np.array(auc_limits(method, moments, level)).T
+            limits = moments.limits(method, level)
             for row, score in zip(limits, np.concatenate(samples, axis=1), strict=True):
                 single = metric_interval("auc", y, score, level=level, method=method)
                 np.testing.assert_allclose(row, [single.low, single.high], atol=1e-9)
@@ -251,11 +275,9 @@ def simulate(n_samples, level, seed):
 
 def measure(method, moments, auc, level):
     """Share of samples covered, and mean length where there is an interval."""
-    low, high = auc_limits(method, moments, level)
-    given = np.ones(len(moments.auc), dtype=bool)
-    if (variance := estimated_variance(method, moments)) is not None:
-        given = variance > 1e-15
-    covered = given & (low <= auc + 1e-12) & (auc - 1e-12 <= high)
+    low, high = moments.limits(method, level).T
+    covered = (low <= auc + 1e-12) & (auc - 1e-12 <= high)
+    given = ~np.isnan(low)
     length = float((high - low)[given].mean()) if given.any() else float("nan")
     return float(covered.mean()), length
 

@@ -349,7 +349,14 @@ def pilot_model(
         )
     if not expected.comparing:
         moments = pilot_sample.moments()
-        moments = moments if expected.value is None else moments.at(expected.value)
+        if expected.value is not None:
+            moments = moments.at(expected.value)
+        elif moments.estimate in measure.counted_range:
+            warn(
+                f"The pilot has the {measure.name} {moments.estimate:g}, an end of its range, which"
+                " the plan then expects of every sample: pass expected=, the value to plan for.",
+                UserWarning,
+            )
     model = PlanModel(sample, length, pilot_sample.spreads(slice(None)).variance, moments)
     if groups is None:
         strata = [np.full(len(of_class), -1) for of_class in classes]
@@ -433,7 +440,8 @@ def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> Pilot
             return found
         weighted: Any = single_of(replace(evidences[0], data=_list(data, slice(None), weights)))
         if isinstance(found, TopMoments):
-            return replace(weighted, effect=found.effect, degrees=found.degrees)
+            draws = found.n_effective and found.n_effective * weighted.top / found.top
+            return replace(weighted, n_effective=draws, degrees=found.degrees)
         # Each row counts once.
         squares = weighted.squares / weights
         return replace(weighted.resized(weighted.sizes / weights), squares=squares)

@@ -206,17 +206,17 @@ def top_moments(evidence: Evidence) -> TopMoments:
         leading = data.leading(top + int(np.ceil(np.sqrt(n))) + 1)
     blocks = counted_blocks(leading.score, leading.positive, leading.weight)
     eta, jump = share_at(blocks, top, n)
-    independent = top_limits(estimate, eta, top, tau, 0.5)[1]
+    variance = top_limits(estimate, eta, top, tau, 0.5)[1]
     plain = (estimate * (1.0 - estimate) + (1.0 - tau) * (estimate - eta) ** 2) / top
-    effect, variance, degrees = 1.0, independent, inf
+    n_effective, degrees = None, inf
     if groups is not None:
         inside = blocks.to_items(np.clip((top - blocks.starts) / blocks.lengths(), 0.0, 1.0))
         positive, share = data.positive, float(inside @ data.positive) / top
         influence = (inside * (positive - eta) - (share - eta) * top / n) / top
         in_top = groups.only(inside > 0.0)
         part = GroupPart(groups.sums(influence)[np.newaxis], in_top.sizes())
-        variance, plain = part.draws_of_share(share)[1], float(np.sum(part.corrected**2))
-        effect, degrees = variance / independent, part.degrees
+        n_effective, variance = part.draws_of_share(share)
+        plain, degrees = float(np.sum(part.corrected**2)), part.degrees
     return TopMoments(
         estimate=estimate,
         # Where the sample shows no variance, half an item is added.
@@ -226,7 +226,7 @@ def top_moments(evidence: Evidence) -> TopMoments:
         top=top,
         eta=eta,
         jump=jump,
-        effect=effect,
+        n_effective=n_effective,
         degrees=degrees,
     )
 

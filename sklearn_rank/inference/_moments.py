@@ -31,6 +31,7 @@ from ._limits import (
     safe_limits,
     share_limits,
     two_sided_quantile,
+    wilson_limits,
 )
 from ._results import Interval
 
@@ -111,7 +112,7 @@ class ClassMoments(Moments):
         else:
             degrees = joint.spread.of(np.ones(1))
         scaled = influence.scaled(influence.range[0], length) if isfinite(length) else influence
-        sizes, squares, effect = _of_classes(scaled, groups)
+        sizes, means, squares, effect = _of_classes(scaled, groups)
         if influence.exponent != 1.0 and not influence.estimate:
             error = nan  # The slope at 0 is infinite.
         label_variance = 0.0
@@ -127,7 +128,7 @@ class ClassMoments(Moments):
             share=scaled.estimate,
             length=length,
             sizes=sizes,
-            means=np.array(scaled.means),
+            means=means,
             squares=squares,
             ends=np.array(scaled.class_ends()),
             whole=influence.range if whole is None else whole,
@@ -200,26 +201,26 @@ class ClassMoments(Moments):
 
 def _of_classes(
     influence: ClassInfluence, groups: Groups | None
-) -> tuple[FloatArray, FloatArray, float]:
-    """Numbers of units of each class, sums of their squares, and the effect of groups."""
-    weight = influence.sampling_weight
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Numbers of units of each class, their mean, sums of squares, and the effect of groups."""
+    weight, n = influence.sampling_weight, len(influence.values)
     if groups is None and weight is None:
         squares = np.array(influence.squares(influence.means))
-        return np.array(influence.sizes, dtype=np.float64), squares, 1.0
-    groups = groups or Groups(np.arange(len(influence.values)), len(influence.values))
-    sizes, parts = [], []
-    for in_class in influence.classes:
-        values = influence.values[np.newaxis, in_class]
-        of_class = None if weight is None else weight[in_class]
-        parts.append(GroupPart.of_rows(values, groups.only(in_class), of_class, 1.0))
-        share = None if of_class is None else of_class / of_class.sum()
-        sizes.append(float(values.size) if share is None else 1.0 / float(share @ share))
-    squares = np.array([float(part.row_squares[0]) for part in parts])
+        return np.array(influence.sizes, dtype=np.float64), np.array(influence.means), squares, 1.0
+    groups, weight = groups or Groups(np.arange(n), n), np.ones(n) if weight is None else weight
+    found, parts = [], []
+    for rows in influence.classes:
+        values, share = influence.values[rows], weight[rows] / weight[rows].sum()
+        part = GroupPart.of_rows(values[np.newaxis], groups.only(rows), weight[rows], 1.0)
+        size = 1.0 / float(share @ share)
+        found.append((size, float(values @ share), float(part.row_squares[0]) * size**2))
+        parts.append(part)
+    sizes, means, squares = np.array(found).T
     total = np.sum([part.sums[0] for part in parts], axis=0)
-    effect = len(influence.values) / min(part.count for part in parts)
-    if (independent := float(squares.sum())) > 0.0:
+    effect = n / min(part.count for part in parts)
+    if (independent := float((squares / sizes**2).sum())) > 0.0:
         effect = float(total @ total) / independent
-    return np.array(sizes), squares * np.square(sizes), effect
+    return sizes, means, squares, effect
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -283,22 +284,22 @@ class TopMoments(Moments):
     top: float  # Number of items in the top
     eta: float  # Probability that an item at the threshold is positive
     jump: float = 0.0  # By how much it falls there
-    effect: float = 1.0  # How many times groups vary as much as independent items
+    n_effective: float | None = None  # Of groups: independent draws that vary as much
     degrees: float = inf
 
     def limits(self, level: float) -> Limits:
-        # Student's quantile is that of fewer draws.
-        quantiles = two_sided_quantile(level), two_sided_quantile(level, self.degrees)
-        top = self.top / self.effect * (quantiles[0] / quantiles[1]) ** 2
-        return top_limits(self.estimate, self.eta, top, self.tau, level, self.jump)[0]
+        if self.n_effective is not None:
+            return wilson_limits(self.estimate, self.n_effective, level, self.degrees)
+        return top_limits(self.estimate, self.eta, self.top, self.tau, level, self.jump)[0]
 
     def resized(self, sizes: Any, factor: float = 1.0) -> TopMoments:
         top = max(int(self.tau * float(np.sum(sizes)) + 0.5), 1)
-        ratio = self.top / top
+        ratio, draws = self.top / top, self.n_effective
         return replace(
             self,
             error=None if self.error is None else self.error * sqrt(ratio * factor),
             top=top / factor,
+            n_effective=None if draws is None else draws / (ratio * factor),
             degrees=max(self.degrees / ratio, 1.0),
         )
 

@@ -484,13 +484,11 @@ def cross_val_interval(
 
     **Method.** Given the labels, the variance of a fold's value comes from the influence of its
     rows, or from the values of its queries. All folds together are one sample, centred once for
-    each class, with Student's quantile for the number of items (queries, groups). The limits are
-    those of :func:`sklearn_rank.inference.metric_interval` with "wilson" for the AUC, and those of
-    :func:`sklearn_rank.inference.metric_interval` for other measures and for queries. The target
-    of average precision and of rates at a rate is that of the population there too: the mean bias
-    of the folds, of bootstraps that of a list of all rows, is subtracted from the limits. Rank
-    statistics such as BEDROC, whose expectation depends on the length of the list, are those of
-    lists of the length of the folds.
+    each class. The limits, of one fold and of several, are those of
+    :func:`sklearn_rank.inference.metric_interval` for the same influence: "wilson" for the AUC,
+    "influence" for other measures, and those of a mean for queries. The target is that of the
+    population there too: the mean bias of the folds, of bootstraps that of a list of all rows, is
+    subtracted from the limits.
 
     The folds are treated as independent given their models, although each row is also used for
     training. This is asymptotically correct for stable estimators, for which one row changes the
@@ -536,7 +534,7 @@ def cross_val_interval(
     ...         LogisticRegression(), X, y, measure="auc", random_state=0
     ...     )
     ... )
-    0.9244 [0.8821, 0.9506] (mean expected auc of the 5 fold models, 95 %, folds, wilson)
+    0.9244 [0.8825, 0.9505] (mean expected auc of the 5 fold models, 95 %, folds, wilson)
     Each was fitted to 80 % of the rows; this is not the model fitted to all rows.
     fold   value  positives  negatives
        0  0.9154         45         26
