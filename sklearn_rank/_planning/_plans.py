@@ -354,7 +354,7 @@ def pilot_model(
         elif moments.estimate in measure.counted_range:
             warn(
                 f"The pilot has the {measure.name} {moments.estimate:g}, an end of its range, which"
-                " the plan then expects of every sample: pass expected=, the value to plan for.",
+                " the plan expects of every sample: pass expected=, the value to plan for.",
                 UserWarning,
             )
     model = PlanModel(sample, length, pilot_sample.spreads(slice(None)).variance, moments)

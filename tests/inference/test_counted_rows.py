@@ -15,8 +15,8 @@ from sklearn_rank.metrics import (
     get_measure,
     get_measure_names,
 )
-from sklearn_rank.metrics._influence import partial_auc_influence_of
-from sklearn_rank.metrics._shared import as_score_generating, linear_rank_influence_of, rank_bias
+from sklearn_rank.metrics._influence import linear_rank_influence_of, partial_auc_influence_of
+from sklearn_rank.metrics._shared import as_score_generating, rank_bias
 from tests.naming import shown
 
 PHIS = [Wilcoxon(), LocalAUC(0.7), Power(3), Exponential(5.0), VanDerWaerden(), np.square]

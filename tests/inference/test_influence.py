@@ -14,7 +14,8 @@ from sklearn_rank.metrics import (
     linear_rank_score,
     partial_auc_score,
 )
-from sklearn_rank.metrics._shared import linear_rank_influence_of, rank_bias
+from sklearn_rank.metrics._influence import linear_rank_influence_of
+from sklearn_rank.metrics._shared import rank_bias
 from tests.oracles import rank_inference as oracle
 
 SMOOTH = {

@@ -7,8 +7,8 @@ import pytest
 
 from sklearn_rank.inference._joint import joint_influence, least_variance, mean_influences
 from sklearn_rank.metrics import Exponential, LocalAUC, Power, Wilcoxon, linear_rank_score
-from sklearn_rank.metrics._influence import partial_auc_influence_of
-from sklearn_rank.metrics._shared import ClassInfluence, linear_rank_influence_of
+from sklearn_rank.metrics._influence import linear_rank_influence_of, partial_auc_influence_of
+from sklearn_rank.metrics._shared import ClassInfluence
 
 PHIS = [Wilcoxon(), Power(3), Exponential(5.0), LocalAUC(0.7)]
 

@@ -18,7 +18,8 @@ from sklearn_rank.metrics import (
     get_measure,
     linear_rank_score,
 )
-from sklearn_rank.metrics._shared import as_score_generating, linear_rank_influence_of, rank_bias
+from sklearn_rank.metrics._influence import linear_rank_influence_of
+from sklearn_rank.metrics._shared import as_score_generating, rank_bias
 from tests.naming import shown
 from tests.oracles import rank_inference as oracle
 
