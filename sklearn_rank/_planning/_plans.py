@@ -353,8 +353,8 @@ def pilot_model(
             moments = moments.at(expected.value)
         elif moments.estimate in measure.counted_range:
             warn(
-                f"The pilot has the {measure.name} {moments.estimate:g}, an end of its range, which"
-                " the plan expects of every sample: pass expected=, the value to plan for.",
+                f"The pilot has the {measure.name} {moments.estimate:g}, an end of its range,"
+                " which the plan expects of every sample: pass expected=, the value to plan for.",
                 UserWarning,
             )
     model = PlanModel(sample, length, pilot_sample.spreads(slice(None)).variance, moments)
