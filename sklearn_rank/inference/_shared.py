@@ -35,10 +35,7 @@ from ._limits import (
     ROUNDED_STEP,
     Limits,
     LimitsAt,
-    limits_of_mean,
     log_binomial,
-    midp_limits,
-    safe_limits,
     two_sided_quantile,
 )
 from ._linear_rank import dkw_lower_limits
