@@ -10,7 +10,7 @@ __getattr__, __dir__ = on_first_use(
         # Of margin_bound of accuracy at the top.
         "bounds": ["accuracy_at_top_margin_bound"],
         # Of scorers of label rankings.
-        "_label_rankings": ["read_label_orders", "rows_numbered"],
+        "_label_rankings": ["grades_of_columns", "label_scores", "value_of_labels"],
         # Of the argument design= of intervals, comparisons, folds, sequences and batches.
         "_labels_in_part": [
             "check_fitted_proxy",

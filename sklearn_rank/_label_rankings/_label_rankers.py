@@ -36,9 +36,7 @@ from ..losses import ListwiseSoftmax, PointwiseLogistic, TemplateLoss
 from ..losses._shared import LossOnLists
 from ..metrics import Measure, get_measure, rank_positions
 from ..metrics._shared import (
-    check_two_grades,
     positional_form,
-    scored_labels,
     utilities_of,
     warn_if_not_positional,
 )
@@ -57,6 +55,7 @@ from ..rankers._shared import (
     with_query_weight,
 )
 from ._label_orders import LabelOrders, TargetType, read_label_orders, rows_numbered
+from ._label_scores import check_two_grades, scored_labels
 
 
 class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):

@@ -28,17 +28,16 @@ from ._profit import amounts_of, refuse_value
 from ._roc import check_probabilities, check_threshold, threshold_of
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating, cumulated
 from ._scorer import (
+    RESPONSE_METHODS,
     RankingScorer,
     call_with_metadata,
     check_fixed_scale,
     check_name_of_ids,
-    check_two_grades,
     metadata_for,
     own_pos_label,
     ranking_scores,
     refuse_level,
     response_method,
-    scored_labels,
     scores_with_ids,
     warn_of_trained_queries,
 )
