@@ -163,27 +163,23 @@ Ties: TypeAlias = Literal["average", "mid", "max"]
 Normalize: TypeAlias = Literal["mean", "minmax"] | None
 
 
-class _RankStatistic(Measure):
+class _OfRanks(Measure):
+    """The sum of a function of the ranks of the positives, on one of three scales."""
+
     lacking = "items of one class only or no place that counts"
     from_ranges = "sum"
     _ties: ClassVar[Ties] = "average"
-
-    normalize: Normalize = one_of("mean", "minmax", None, default="minmax")
+    _scale: ClassVar[Normalize] = "minmax"
 
     @property
     @abstractmethod
     def _phi(self) -> ScoreGeneratingFunction:
         """The score-generating function."""
 
-    @property
-    def range(self) -> tuple[float, float]:
-        inside = self.normalize == "minmax" and self._ties == "average"
-        return (0.0, 1.0) if inside else (-inf, inf)
-
     def values(self, lists: ScoredLists) -> FloatArray:
         # Ranks in the middle or at the top of ties tell neighbouring blocks apart.
-        blocks = lists.blocks(joined=self._ties == "average")
-        return statistic_of(blocks, self._phi, self._ties, self.normalize)
+        blocks = self._ordered(lists).blocks(joined=self._ties == "average")
+        return statistic_of(blocks, self._phi, self._ties, self._scale)
 
     @property
     def theorems(self) -> tuple[str, ...]:
@@ -197,13 +193,13 @@ class _RankStatistic(Measure):
     @property
     def has_influence(self) -> bool:
         """Not of sums, of ties that are not averaged, of a phi that depends on the length."""
-        limit = self.normalize is not None and self._phi.is_limit_functional
+        limit = self._scale is not None and self._phi.is_limit_functional
         return limit and self._ties == "average"
 
     @property
     def _own_laws(self) -> Mapping[str, Any]:
-        average = self.normalize is not None and self._ties == "average"
-        return rank_law(self._phi, self.normalize or "mean") if average else {}
+        average = self._scale is not None and self._ties == "average"
+        return rank_law(self._phi, self._scale or "mean") if average else {}
 
     @property
     def depends_on_length(self) -> bool:
@@ -213,11 +209,24 @@ class _RankStatistic(Measure):
     def order_counts_within(self) -> float | Literal["positives"] | None:
         return within_order_of(self._phi)
 
-    def label_total(self, lists: ScoredLists) -> LabelTotal:
-        return rank_total(lists, self._phi, self.normalize)
+    def label_total(self, lists: ScoredLists) -> LabelTotal | None:
+        return rank_total(lists, self._phi, self._scale)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        return rank_influence(lists, self._phi, self.normalize or "mean")
+        return rank_influence(lists, self._phi, self._scale or "mean")
+
+
+class _RankStatistic(_OfRanks):
+    normalize: Normalize = one_of("mean", "minmax", None, default="minmax")
+
+    @property
+    def _scale(self) -> Normalize:  # type: ignore[override]
+        return self.normalize
+
+    @property
+    def range(self) -> tuple[float, float]:
+        inside = self.normalize == "minmax" and self._ties == "average"
+        return (0.0, 1.0) if inside else (-inf, inf)
 
 
 class LinearRankMeasure(_RankStatistic):
@@ -237,7 +246,7 @@ class LinearRankMeasure(_RankStatistic):
 
     @property
     def lacking(self) -> str:  # type: ignore[override]
-        return "no positive" if self.normalize == "mean" else _RankStatistic.lacking
+        return "no positive" if self.normalize == "mean" else _OfRanks.lacking
 
     @property
     def _phi(self) -> ScoreGeneratingFunction:
@@ -417,11 +426,10 @@ def p_norm_push_score(
     """
 
 
-class _EarlyRecognition(ConventionalMeasure):
+class _EarlyRecognition(ConventionalMeasure, _OfRanks):
     """A mean over the positives of ``exp(-alpha i / n)``, i the position from the top."""
 
     _number = NamedNumber("alpha", number, "20")
-    from_ranges = "sum"
     conventions = rules_of(rdkit={})
 
     alpha: float = checked(lambda _, alpha: Screening(alpha), 20.0)
@@ -432,39 +440,16 @@ class _EarlyRecognition(ConventionalMeasure):
     def _phi(self) -> ScoreGeneratingFunction:
         return Screening(self.alpha)
 
-    @property
-    def order_counts_within(self) -> float | Literal["positives"] | None:
-        return within_order_of(self._phi)
-
-    def _blocks(self, lists: ScoredLists) -> ClassBlocks:
-        return self._ordered(lists).blocks()
-
 
 class BEDROCMeasure(_EarlyRecognition):
     stem = "bedroc@"
     range = (0.0, 1.0)
-    lacking = _RankStatistic.lacking
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        blocks = self._blocks(lists)
-        values = statistic_of(blocks, self._phi, "average", "minmax")
+        values = super().values(lists)
         if self.convention is None:
             return values
-        return np.where(blocks.n_other == 0, 1.0, values)
-
-    @property
-    def theorems(self) -> tuple[str, ...]:
-        return ("dkw",) if self.has_influence else ()
-
-    @property
-    def _own_laws(self) -> Mapping[str, Any]:
-        return rank_law(self._phi, "minmax")
-
-    def label_total(self, lists: ScoredLists) -> LabelTotal:
-        return rank_total(lists, self._phi, "minmax")
-
-    def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        return rank_influence(lists, self._phi)
+        return np.where(lists.positives == lists.sizes, 1.0, values)
 
 
 @function_of(BEDROCMeasure)
@@ -516,11 +501,14 @@ class RIEMeasure(_EarlyRecognition):
     stem = "rie@"
     range = (0.0, inf)
     lacking = "no positive"
+    theorems = ()
+    _scale = "mean"
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        blocks = self._blocks(lists)
-        at_random = mean_at_random(self._phi, near_whole(blocks.total))
-        return statistic_of(blocks, self._phi, "average", "mean") / at_random
+        return super().values(lists) / mean_at_random(self._phi, near_whole(lists.sizes))
+
+    def label_total(self, lists: ScoredLists) -> None:
+        """None is known."""
 
     @property
     def _own_laws(self) -> Mapping[str, Any]:
@@ -573,7 +561,7 @@ def rie_score(
 
 def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
     """Find the function of ranks whose statistic a measure is, up to an affine map."""
-    if isinstance(measure, _RankStatistic | _EarlyRecognition):
+    if isinstance(measure, _OfRanks):
         return measure._phi
     return Wilcoxon() if isinstance(measure, AUCMeasure) else None
 

@@ -233,13 +233,10 @@ class NegativeHeightMeasure(_Rates):
         one_each = np.all(n == 1.0)
         sums = ((first + n) / scale) ** p if one_each else PowerRun(p).sums(first, n, scale)
         steps = ((first / scale) ** p + sums) / (n + 1.0)
-        # Else the mean of x**p over the length; far from 0 the difference of powers would cancel.
-        start, length = below[mixed] / scale, tied[mixed] / scale
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            far = start**p * np.expm1((p + 1.0) * np.log1p(length / start)) * start / length
-        near = (start + length) ** (p + 1.0) / length
-        near -= np.where(start > 0, start ** (p + 1.0) / length, 0.0)
-        mean[mixed] = np.where(exact, steps, np.where(length < start, far, near) / (p + 1.0))
+        # Else over all real numbers between.
+        with np.errstate(divide="ignore"):
+            along = PowerRun(p).integral(below[mixed], tied[mixed], scale) / tied[mixed]
+        mean[mixed] = np.where(exact, steps, along)
         with np.errstate(invalid="ignore"):
             total = blocks.sums(blocks.of_class * mean) / blocks.n_class
         values[defined] = largest[defined] / blocks.n_other[defined] * total[defined] ** (1.0 / p)
