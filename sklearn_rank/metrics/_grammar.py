@@ -15,7 +15,7 @@ import numpy as np
 
 from .._lists import Kind, Lists, ScoredLists
 from .._typing import AnyArray, FloatArray
-from .._validation import check_choice, check_flag, is_number
+from .._validation import check_choice, check_flag, is_number, shown
 from ._conventions import PositionalForm
 from ._influence import ClassInfluence
 from ._linear_rank import LinearRankMeasure
@@ -119,11 +119,8 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
             f"measure={measure!r} is not a function of sklearn_rank.metrics: for your own function"
             " pass make_measure(function, ...)."
         )
-    description = repr(measure)
-    if len(description) > 60:
-        description = f"{type(measure).__name__} of length {np.asarray(measure).size}"
     raise TypeError(
-        f"measure={description} must be the name of a measure, such as 'ndcg@10', a Measure, a"
+        f"measure={shown(measure)} must be the name of a measure, such as 'ndcg@10', a Measure, a"
         " ScoreGeneratingFunction or a function of sklearn_rank.metrics: pass the measure first,"
         " then labels and scores."
     )
@@ -132,38 +129,40 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
 def _parse_name(name: str, parameters: dict[str, Any]) -> Measure:
     # The smallest relevant grade may follow.
     pattern = r"(?P<name>.*)\(rel>=(?P<rel>-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?)\)"
-    if (level := re.fullmatch(pattern, name)) is not None:
-        if "rel" in parameters:
-            raise TypeError(
-                f"rel={parameters['rel']!r} is already set by the name {name!r}: leave out one of"
-                " the two."
-            )
-        return _parse_name(level["name"], {**parameters, "rel": float(level["rel"])})
-    text, name = name, _own_name(name.lower())
+    level = re.fullmatch(pattern, name)
+    bare = _own_name((level["name"] if level else name).lower())
+    settings = {"rel": float(level["rel"])} if level else {}
     for measure in _named_measures():
-        number = measure._number
-        if name == measure.stem and (number is None or number.optional):
-            return _build_measure(measure, parameters)
-        if number is None:
+        try:
+            settings |= _settings_of(measure, bare)
+        except ValueError:
             continue
-        prefix = measure.stem + ("@" if number.optional else "")
-        if name.startswith(prefix):
-            try:
-                value = number.read(name.removeprefix(prefix))
-            except ValueError:
-                continue
-            settings = value if number.parameter is None else {number.parameter: value}
-            for parameter in settings.keys() & parameters.keys():
-                raise TypeError(
-                    f"{parameter}={parameters[parameter]!r} is already set by the name {text!r}:"
-                    " leave out one of the two."
-                )
-            return _build_measure(measure, {**settings, **parameters})
+        for parameter in settings.keys() & parameters.keys():
+            raise TypeError(
+                f"{parameter}={parameters[parameter]!r} is already set by the name {name!r}: leave"
+                " out one of the two."
+            )
+        return _build_measure(measure, {**settings, **parameters})
     raise ValueError(
-        f"{text!r} is not the name of a measure{_nearest(name)} get_measure_names() lists all;"
+        f"{name!r} is not the name of a measure{_nearest(bare)} get_measure_names() lists all;"
         " 'partial_auc@fpr0.3tpr0.7' has two limits, and '(rel>=2)' after a name sets the smallest"
         " relevant grade."
     )
+
+
+def _settings_of(measure: type[Measure], name: str) -> dict[str, Any]:
+    """Parameters that a name of the measure sets; a ValueError if it is none."""
+    number = measure._number
+    if name == measure.stem and (number is None or number.optional):
+        return {}
+    if number is None or not name.startswith(_prefix(measure)):
+        raise ValueError(name)
+    value = number.read(name.removeprefix(_prefix(measure)))
+    return value if number.parameter is None else {number.parameter: value}
+
+
+def _prefix(measure: type[Measure]) -> str:
+    return measure.stem + ("@" if measure._number and measure._number.optional else "")
 
 
 def _own_name(name: str) -> str:
@@ -205,8 +204,7 @@ def _nearest(name: str) -> str:
         if measure._number is not None:
             with suppress(ValueError):
                 measure._number.read(text)
-                prefix = measure.stem + ("@" if measure._number.optional else "")
-                return f": did you mean {prefix + text!r}?"
+                return f": did you mean {_prefix(measure) + text!r}?"
     examples = [example for measure in measures for example in _examples(measure)]
     close = get_close_matches(name, examples, n=1, cutoff=0.0)
     return f": did you mean {close[0]!r}?" if close else "."
@@ -219,11 +217,8 @@ def _named_measures() -> list[type[Measure]]:
 
 def _examples(measure: type[Measure]) -> list[str]:
     number = measure._number
-    if number is None:
-        return [measure.stem]
-    if number.optional:
-        return [measure.stem, f"{measure.stem}@{number.example}"]
-    return [measure.stem + number.example]
+    bare = [measure.stem] if number is None or number.optional else []
+    return bare if number is None else [*bare, _prefix(measure) + number.example]
 
 
 def _build_measure(measure: type[Measure], parameters: dict[str, Any]) -> Measure:

@@ -20,10 +20,10 @@ from .._validation import (
     shown,
 )
 from .._warn import warn
-from ._conventions import ROUNDING, NamedNumber, position, share
+from ._conventions import ROUNDING, NamedNumber, position
 from ._influence import ClassInfluence, local_ranks
 from ._measure import Measure, checked, without_function
-from ._top import check_top, masses_of_tops
+from ._top import OfTop, masses_of_tops
 
 
 def sums_of_tops(lists: ScoredLists, amounts: FloatArray, mass: FloatArray) -> FloatArray:
@@ -117,13 +117,8 @@ class ProfitAtKMeasure(_OfAmountsAtK):
 
 
 @without_function
-class ProfitAtTopMeasure(_OfAmounts):
-    weights = "relative"
+class ProfitAtTopMeasure(_OfAmounts, OfTop):
     stem = "profit@top"
-    _rounds_top = True
-    _number = NamedNumber("tau", share, "0.05")
-
-    tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = masses_of_tops(lists, self.tau)

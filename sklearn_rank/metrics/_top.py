@@ -609,17 +609,16 @@ def check_top(name: str, share: Any) -> None:
         raise ValueError(f"{name}={share!r} must lie between 0 and 1, both excluded.")
 
 
-class _OfTop(Measure):
+class OfTop(Measure):
     weights = "relative"
     _rounds_top = True
-    range = (0.0, 1.0)
     _number = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
 
     tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
 
-class PrecisionAtTopMeasure(_OfTop, _ShareOfTop):
+class PrecisionAtTopMeasure(OfTop, _ShareOfTop):
     stem = "precision@top"
 
     # Binomial limits for the two classes above the threshold of the population.
@@ -824,7 +823,8 @@ def positives_at_top_score(
     """
 
 
-class AccuracyAtTopMeasure(_OfTop):
+class AccuracyAtTopMeasure(OfTop):
+    range = (0.0, 1.0)
     greater_is_better = False
     lacking = "items of one class only"
     stem = "accuracy_loss@top"
@@ -1087,7 +1087,8 @@ def lift_score(
     """
 
 
-class SmoothedPrecisionAtTopMeasure(_OfTop):
+class SmoothedPrecisionAtTopMeasure(OfTop):
+    range = (0.0, 1.0)
     stem = "smoothed_precision@top"
     _multiples: ClassVar = (0.5, 1.0, 2.0, 4.0)
 
