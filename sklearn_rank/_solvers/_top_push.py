@@ -14,13 +14,13 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.optimize import nnls
 from scipy.special import xlog1py
 
 from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import Design, InMemoryDesign, column_scales
 from ._linear import flops_of_system, row_system
-from ._nearest_point import Hull
 from ._result import Certificate, SolverResult, relative_gap
 
 # Variables of an interior point at the positives, which stay positive: the slopes of the losses,
@@ -545,7 +545,7 @@ def solve_top_push(
     gain = (problem.loss.slope_at_zero * problem.at_zero) ** 2
     negligible = 2.0 * tol * problem.at_zero / gain
     # Two points at a distance of at most 1e-6 of the spread of the rows are one.
-    nearest = nearest_top(problem, min(1e-12 * problem.means[2], negligible))
+    nearest, _ = nearest_top(problem, min(1e-12 * problem.means[2], negligible))
     n_iter, at_zero = nearest.n_iter, problem.at_zero
     # No solution is worse than 0.
     coef, best, lower = np.zeros(problem.design.shape[1]), 0.0, -np.inf
@@ -604,42 +604,53 @@ class NearestTop(NamedTuple):
     n_iter: int  # Passes over rows
 
 
+def nearest_in_hull(points: FloatArray) -> FloatArray:
+    """Point of a convex hull that is nearest to 0, accurate in relation to its points.
+
+    Its shares are in the proportions of the nonnegative x that minimise
+    ``|points' x|**2 + unit**2 (sum(x) - 1)**2``, for any unit.
+    """
+    triangle = np.linalg.qr(points.T, mode="r")
+    unit = float(np.abs(triangle).max()) or 1.0
+    matrix = np.vstack([triangle / unit, np.ones(len(points))])
+    goal = np.append(np.zeros(len(triangle)), 1.0)
+    shares, _ = nnls(matrix, goal, maxiter=100 * len(points))
+    return np.asarray(shares @ points / shares.sum())
+
+
 def nearest_top(
-    problem: TopPushProblem, negligible: float, hull: Hull | None = None
-) -> NearestTop:
+    problem: TopPushProblem, negligible: float, points: FloatArray | None = None
+) -> tuple[NearestTop, FloatArray]:
     """Find weights by which the mean of the positives is above T, or show that there are none.
 
     There are none where w = 0 minimises the objective for all costs in the same proportions. A
-    squared distance of at most ``negligible`` is none. The points of the hull, the mean of the
-    positives less means of the top, may be those of a larger mass.
+    squared distance of at most ``negligible`` is none. The points, the mean of the positives less
+    means of the top, may be those of a larger mass; they are returned with those that were added.
     """
     centre, mean, _ = problem.means
-    hull = Hull(len(centre)) if hull is None else hull
-    if not len(hull.points):
-        hull.add(centre - mean)
-    accuracy = 1e-3  # Of a squared distance, relative
-    n_iter, coef, last_square = 1, hull.nearest(accuracy * negligible), np.inf
+    points = (centre - mean)[np.newaxis] if points is None else points
+    n_iter, coef, last_square = 1, nearest_in_hull(points), np.inf
     square = float(coef @ coef)
     while negligible < square < last_square:
         n_iter, last_square = n_iter + 1, square
         scores = problem.design.scores(coef)[problem.reference] - float(centre @ coef)
         shares = problem.top.shares(scores)
-        if shares @ scores < -accuracy * square:  # rounding is less
+        if shares @ scores < -1e-3 * square:  # rounding is less
             break
         share = np.zeros(problem.design.shape[0])
         share[problem.reference] = shares
-        hull.add(centre - problem.design.pull_back(share))
-        coef = hull.nearest(accuracy * negligible)
+        points = np.vstack([points, centre - problem.design.pull_back(share)])
+        coef = nearest_in_hull(points)
         square = float(coef @ coef)
-    return NearestTop(coef, square, square <= negligible, n_iter)
+    return NearestTop(coef, square, square <= negligible, n_iter), points
 
 
 def largest_collapsing_mass(problem: TopPushProblem) -> float:
     """Search for the largest mass of the top with which w = 0 is the solution, roughly."""
-    hull, mass = Hull(problem.design.shape[1]), float(problem.top.weight.sum())
+    points, mass = None, float(problem.top.weight.sum())
     while mass > problem.top.mass:
         top = TopMean(problem.top.weight, mass)
-        found = nearest_top(replace(problem, top=top), 1e-6 * problem.means[2], hull)
+        found, points = nearest_top(replace(problem, top=top), 1e-6 * problem.means[2], points)
         if found.is_one:
             return mass
         scores = problem.design.scores(found.coef)
