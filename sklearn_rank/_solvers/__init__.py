@@ -2,7 +2,6 @@
 
 from ._accuracy_at_top import (
     AccuracyAtTopSolution,
-    CandidateValues,
     Selection,
     best_scales,
     refine_top,
@@ -37,7 +36,7 @@ from ._linear import (
     solve_linear,
     solve_linear_hinge,
 )
-from ._pivots import PivotProblem, most_blocks, solve_pivots_newton
+from ._pivots import PivotProblem, PivotSolutions, most_blocks, solve_pivots_newton
 from ._rank_boost import (
     FeatureRanking,
     PairWeights,

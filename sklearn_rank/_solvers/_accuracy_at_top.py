@@ -24,7 +24,7 @@ from ._pivots import (
     solve_pivots_cvxpy,
     solve_pivots_newton,
 )
-from ._result import Certificate, SolverResult, one_blas_thread, relative_gap
+from ._result import Certificate, SolverResult, one_blas_thread
 
 Result = TypeVar("Result")
 
@@ -101,51 +101,19 @@ def _run(calls: list[Any], n_jobs: int) -> Generator[Any, None, None]:
 Top: TypeAlias = tuple[FloatArray, float]
 
 
-class CandidateValues(NamedTuple):
-    """Some numbers for each candidate, the solution of Problem (2) at its pivot."""
-
-    objective: FloatArray
-    lower_bound: FloatArray  # (n_candidates,): Certified: no weight vector has a smaller one
-    n_iter: IntArray  # (n_candidates,): Iterations taken
-    converged: BoolArray
-    distance: FloatArray
-    objective_top: FloatArray
-    scaled: FloatArray
-
-    @property
-    def relative_gap(self) -> FloatArray:
-        return relative_gap(self.objective, self.lower_bound)
-
-    @classmethod
-    def concatenate(cls, blocks: list[CandidateValues]) -> CandidateValues:
-        return cls._make(np.concatenate(values) for values in zip(*blocks, strict=True))
-
-    def take(self, candidates: IntArray) -> CandidateValues:
-        return CandidateValues._make(values[candidates] for values in self)
-
-    def at_top(self, number: int) -> CandidateValues:
-        return self._replace(
-            distance=self.distance[:, number],
-            objective_top=self.objective_top[:, number],
-            scaled=self.scaled[:, number],
-        )
-
-
 class CandidateSolutions(NamedTuple):
     """The solutions of Problem (2) for every distinct point, of which a top selects."""
 
     problem: PivotProblem
     basis: FloatArray | None
     solve: Callable[..., PivotSolutions]
-    tol: float
     tops: Sequence[Top]
-    values: CandidateValues
-    all_coefs: FloatArray | None
+    values: PivotSolutions  # Of sparse rows without weights
 
     def coefs(self, candidates: IntArray, n_jobs: int | None = None) -> FloatArray:
         """Weights of some candidates. Shape (m, n_coordinates)."""
-        if self.all_coefs is not None:
-            return self.all_coefs[candidates]
+        if self.problem.rows.is_dense:
+            return self.values.coef[candidates]
         work = _Work(self.problem, self.solve)
         blocks = self.problem.blocks(self.problem.pivots[candidates])
         with in_blocks(_coefs_of_block, work, blocks, n_jobs=n_jobs) as coefs:
@@ -178,22 +146,18 @@ def solve_candidates(
         problem = replace(problem, rows=DenseDesign(np.ascontiguousarray(coordinates.T)))
     _ = problem.products  # which all blocks share
     work = _Work(problem, solve, tops, scales)
-    is_dense = problem.rows.is_dense
-    all_coefs = np.empty((problem.n_candidates, problem.n_features)) if is_dense else None
-    values: list[CandidateValues] = []
-    n_done = 0
+    blocks: list[PivotSolutions] = []
     with (
         one_blas_thread(),
         in_blocks(_solve_block, work, problem.blocks(), n_jobs=n_jobs) as solved,
     ):
-        for block_values, coef in solved:
-            values.append(block_values)
-            if all_coefs is not None:
-                all_coefs[n_done : n_done + len(coef)] = coef
-            n_done += len(block_values.objective)
+        for block in solved:
+            blocks.append(block)
             on_block()
-    all_values = CandidateValues.concatenate(values)
-    return CandidateSolutions(problem, basis, solve, tol, tops, all_values, all_coefs)
+    of_pivots = [block[:4] + block[5:] for block in blocks]
+    joined = [np.concatenate(values) for values in zip(*of_pivots, strict=True)]
+    values = PivotSolutions._make((*joined[:4], tol, *joined[4:]))
+    return CandidateSolutions(problem, basis, solve, tops, values)
 
 
 @dataclass(eq=False)
@@ -224,8 +188,8 @@ def _coefs_of_block(work: _Work, pivots: IntArray) -> FloatArray:
         return work.solutions(pivots).coef
 
 
-def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatArray]:
-    """Numbers of the candidates of a block, and their weights where these are held."""
+def _solve_block(work: _Work, pivots: IntArray) -> PivotSolutions:
+    """Solutions of a block, with what selects from them, and without weights of sparse rows."""
     problem, tops = work.problem, work.tops
     with one_blas_thread():
         solutions = work.solutions(pivots)
@@ -240,9 +204,8 @@ def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatA
             if work.scales:
                 with_mass = replace(problem, mass=mass)
                 scaled[:, k] = best_scales(with_mass, coef, top_mass)[1]
-    certificates = solutions.objective, solutions.lower_bound, solutions.n_iter
-    values = CandidateValues(*certificates, solutions.converged, distance, objective_top, scaled)
-    return values, coef if problem.rows.is_dense else np.empty((0, 0))
+    coef = coef if problem.rows.is_dense else coef[:, :0]
+    return PivotSolutions(coef, *solutions[1:5], distance, objective_top, scaled)
 
 
 Selection = Literal["average", "closest", "objective", "refine"]
@@ -262,7 +225,7 @@ class AccuracyAtTopSolution(SolverResult):
     distance: float
     pivot_objective: float  # Value of Problem (2) at ``coef``, hinge loss around the pivot's score
     candidate_indices: IntArray
-    candidates: CandidateValues  # What is known of each candidate
+    candidates: PivotSolutions  # What is known of each candidate
     averaged: IntArray | None
 
 
@@ -294,14 +257,14 @@ def select_solution(
 ) -> AccuracyAtTopSolution:
     """Select one of the solutions of Problem (2) for one top, average some, or refine the best."""
     problem, basis = solutions.problem, solutions.basis
-    candidates, averaged = solutions.values.at_top(top), None
+    candidates, averaged = solutions.values.of_top(top), None
     with one_blas_thread():
         if selection in ("average", "refine"):
             mass, top_mass = solutions.tops[top]
             with_mass = replace(problem, mass=mass)
             if selection == "average":
                 count = max(1, problem.n_candidates // ONE_IN)
-                averaged = _closest(candidates, solutions.tol, count)
+                averaged = _closest(candidates, count)
                 coefs = solutions.coefs(averaged, n_jobs)
                 norms = np.linalg.norm(coefs, axis=1)
                 # Weights of zero have no direction, and none to give.
@@ -312,8 +275,8 @@ def select_solution(
                 coef = mean * (scale if scale > 0 else norms.mean())
             else:
                 likeliest = np.argsort(candidates.scaled, kind="stable")[:STARTS]
-                starts, tol = solutions.coefs(likeliest), solutions.tol
-                coef = refine_top(with_mass, starts, top_mass, tol=tol).coef
+                starts = solutions.coefs(likeliest)
+                coef = refine_top(with_mass, starts, top_mass, tol=candidates.tol).coef
             # The weights are no candidate's, and their pivot is a row at the quantile: around its
             # score Problem (2) and Problem (1) are one.
             scores = problem.scores(coef)
@@ -325,7 +288,7 @@ def select_solution(
         else:
             candidate = int(np.argmin(candidates.objective_top))
             if selection == "closest":
-                candidate = int(_closest(candidates, solutions.tol, 1)[0])
+                candidate = int(_closest(candidates, 1)[0])
             coef = solutions.coefs(np.array([candidate]))[0]
             distance = float(candidates.distance[candidate])
             pivot_objective = float(candidates.objective[candidate])
@@ -343,14 +306,14 @@ def select_solution(
         distance=distance,
         pivot_objective=pivot_objective,
         candidate_indices=problem.candidate_indices[by_position],
-        candidates=candidates.take(by_position),
+        candidates=solutions.values.of_top(top, by_position),
         averaged=None if averaged is None else np.flatnonzero(np.isin(by_position, averaged)),
     )
 
 
-def _closest(candidates: CandidateValues, tol: float, count: int) -> IntArray:
+def _closest(candidates: PivotSolutions, count: int) -> IntArray:
     """The candidates closest to their quantiles, to the tolerance; of ties, by the objective."""
-    distance = candidates.distance
+    distance, tol = candidates.distance, candidates.tol
     largest = np.partition(distance, count - 1)[count - 1]
     closer = np.flatnonzero(distance < largest - tol)
     tied = np.flatnonzero(np.abs(distance - largest) <= tol)

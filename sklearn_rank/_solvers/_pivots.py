@@ -17,13 +17,18 @@ from ._result import relative_gap
 
 
 class PivotSolutions(NamedTuple):
-    """Solutions of the problems of several pivots, with the values of a :class:`Certificate`."""
+    """Solutions of the problems of several pivots, and how near these are to quantiles."""
 
     coef: FloatArray  # (n_pivots, n_features): Weight vectors
     objective: FloatArray  # (n_pivots,): Objective values at ``coef``
     lower_bound: FloatArray  # (n_pivots,): Values of a feasible dual point
     n_iter: IntArray  # (n_pivots,): Iterations taken
     tol: float  # Relative gap at which a problem counts as solved
+    # (n_pivots, n_tops), or of one top: distance of the pivot from the quantile of the scores,
+    # objective around that, and this for the best multiple of the weights
+    distance: Any = None
+    objective_top: Any = None
+    scaled: Any = None
 
     @property
     def relative_gap(self) -> FloatArray:
@@ -32,6 +37,12 @@ class PivotSolutions(NamedTuple):
     @property
     def converged(self) -> BoolArray:
         return self.relative_gap <= self.tol
+
+    def of_top(self, number: int, order: Any = slice(None)) -> PivotSolutions:
+        """What is known of each pivot, in an order, for one of the tops."""
+        of_pivots = (values[order] for values in self[:4])
+        of_top = (values[order, number] for values in self[5:])
+        return PivotSolutions._make((*of_pivots, self.tol, *of_top))
 
 
 BLOCK_SIZE = 64
@@ -170,14 +181,14 @@ def solve_pivots_newton(
     points = problem.rows.rows(pivots).to_array()
     rows = problem.rows, problem.y, problem.cost, problem.products
     start = split_start(*rows[:3], points)
-    found: Any
     if problem.is_compiled:
         from ._kernels import minimise
 
         found = minimise(*rows, points, *start, tol=tol, max_iter=max_iter)
     else:
         found = Batch(*rows).minimise(points, *start, tol=tol, max_iter=max_iter)
-    return PivotSolutions._make((*found, tol))
+    coef, objective, lower_bound, n_iter = found
+    return PivotSolutions(coef, objective, lower_bound, n_iter, tol)
 
 
 def refuse_interrupted(interrupted: Callable[[], bool]) -> None:

@@ -610,7 +610,7 @@ def nearest_in_hull(points: FloatArray) -> FloatArray:
     Its shares are in the proportions of the nonnegative x that minimise
     ``|points' x|**2 + unit**2 (sum(x) - 1)**2``, for any unit.
     """
-    triangle = np.linalg.qr(points.T, mode="r")
+    triangle: FloatArray = np.asarray(np.linalg.qr(points.T, mode="r"))
     unit = float(np.abs(triangle).max()) or 1.0
     matrix = np.vstack([triangle / unit, np.ones(len(points))])
     goal = np.append(np.zeros(len(triangle)), 1.0)

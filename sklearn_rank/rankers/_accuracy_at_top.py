@@ -28,8 +28,8 @@ from .._sklearn_compat import (
 )
 from .._solvers import (
     AccuracyAtTopSolution,
-    CandidateValues,
     PivotProblem,
+    PivotSolutions,
     Selection,
     column_scales,
     most_blocks,
@@ -1006,7 +1006,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     ) -> FloatArray:
         """Scores of the folds. Shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus)."""
         scores = np.empty((len(folds), *map(len, grid.values())))
-        solved: list[CandidateValues] = []
+        solved: list[PivotSolutions] = []
         for of_fold, (train, test) in zip(scores, folds, strict=True):
             part, X_train, kernel = rows.part(train), self._rows_at(X, train), kernel_of(self)
             X_test, y_test = self._rows_at(X, test, train), y[test]

@@ -68,7 +68,7 @@ def test_the_weights_of_candidates_are_those_that_were_solved_for(form, monkeypa
     monkeypatch.setattr(_pivots, "MOST_DENSE_ENTRIES", 0)
     problem, *_ = problem_of(form)
     solutions = solve_candidates(problem, [(problem.mass, 5.0)])
-    assert (solutions.all_coefs is None) == sp.issparse(form(np.eye(2)))
+    assert (solutions.values.coef.size == 0) == sp.issparse(form(np.eye(2)))
     for numbers in (np.array([3]), np.array([40, 2, 7]), np.arange(problem.n_candidates)):
         for n_jobs in (1, 2):
             np.testing.assert_allclose(
@@ -82,9 +82,9 @@ def test_the_weights_of_candidates_are_those_that_were_solved_for(form, monkeypa
 def test_wide_rows_are_solved_for_in_their_span():
     problem, *_ = problem_of(n=30, d=50)
     solutions = solve_candidates(problem, [(problem.mass, 5.0)], tol=1e-9)
-    assert solutions.all_coefs.shape == (problem.n_candidates, len(problem.y))
+    assert solutions.values.coef.shape == (problem.n_candidates, len(problem.y))
     np.testing.assert_allclose(
-        solutions.all_coefs @ solutions.basis.T,
+        solutions.values.coef @ solutions.basis.T,
         solve_pivots_newton(problem, problem.pivots, tol=1e-9).coef,
         atol=1e-4,
     )
