@@ -20,12 +20,13 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
+    LabelledRows,
     LabelProblem,
-    OnePart,
     as_design,
     choose_method,
     column_scales,
     count_threads,
+    label_problem,
     solve_linear,
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -374,15 +375,10 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
             observed = np.zeros((lists.n_lists, self.n_labels_), dtype=bool)
             observed.ravel()[slice(None) if lists.rows is None else lists.rows] = True
             shifted = _label_components(observed)
-        return LabelProblem(
-            OnePart(design, of_rows),
-            n_labels=self.n_labels_,
-            alpha=self.alpha_,
-            fit_intercept=self.fit_intercept,
-            entries=lists.rows,
-            row_weight=lists.query_weight,
-            shifted=shifted,
+        items = LabelledRows(
+            design, self.n_labels_, self.fit_intercept, lists.rows, lists.query_weight
         )
+        return label_problem(items, of_rows, self.alpha_, shifted)
 
     def _alpha(self, scales: FloatArray, loss: LossOnLists) -> float:
         factor = relative_alpha(self.alpha)
@@ -398,7 +394,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
         if not self.warm_start or "coef_" not in last_fit:
             return None
         same = np.array_equal(last_fit["labels_"], self.labels_)
-        if not same or last_fit["coef_"].shape[1] != problem.n_features:
+        if not same or last_fit["coef_"].shape[1] != self.n_features_in_:
             return None
         return problem.parameters(last_fit["coef_"], last_fit["intercept_"])
 

@@ -27,11 +27,13 @@ from ._design import (
 )
 from ._linear import (
     STEP,
+    LabelledRows,
     LabelProblem,
     LinearProblem,
     OnePart,
     Parts,
     Quadratic,
+    label_problem,
     quadratic_expansion,
     solve_linear,
     solve_linear_hinge,

@@ -452,7 +452,8 @@ class LinearProblem:
 
         The minimum over the intercepts alone is a strongly convex function of the coefficients.
         """
-        if not np.all(self.alpha > 0):
+        alpha = np.broadcast_to(self.alpha, self.n_features)[: self.n_penalised]
+        if not np.all(alpha > 0):
             return float("nan")
         if self.fit_intercept:
             best = self.with_best_intercepts(parameters, value, gradient)
@@ -460,7 +461,7 @@ class LinearProblem:
                 return float("nan")
             value, gradient = best
         by_coef = self.by_coefficient(gradient)
-        return value - 0.5 * float(by_coef @ (by_coef / self.alpha))
+        return value - 0.5 * float(by_coef @ (by_coef / alpha))
 
     def _sum(self, function: Callable[..., Any], scores: FloatArray, argument: Any) -> Any:
         sums = self.rows.total(function, argument, at=scores)
@@ -469,6 +470,10 @@ class LinearProblem:
     @property
     def n_parameters(self) -> int:
         return self.n_features + self.fit_intercept
+
+    @property
+    def n_penalised(self) -> int:
+        return self.n_features
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -650,72 +655,112 @@ def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadr
     return Quadratic(curvature, slope)
 
 
-@dataclass(frozen=True, eq=False)
-class LabelProblem(LinearProblem):
-    """Minimise ``loss(X W + 1 b') + alpha / 2 ||W||**2`` over W and b, one column for each label.
+class LabelledRows:
+    """Items that are a row with one of the labels: products of the rows, and what is gathered.
 
-    The parameters are the entries of W row by row, then ``b + W' m``, the scores of the mean row
-    m: features of any mean are as good as centred ones, and sparse rows stay sparse.
+    Coefficients are the entries of W row by row, then ``b + W' m``, the scores of the mean row m:
+    features of any mean are as good as centred ones, and sparse rows stay sparse.
     """
 
-    rows: OnePart  # The rows X; the loss is of the scores of their items, row by row
-    fit_intercept: bool = True
-    n_labels: int = 1
-    entries: IntArray | None = None
-    row_weight: FloatArray | None = None
-    shifted: IntArray | None = None
+    def __init__(
+        self,
+        rows: Any,
+        n_labels: int,
+        fit_intercept: bool = True,
+        entries: IntArray | None = None,
+        row_weight: FloatArray | None = None,
+    ) -> None:
+        n_rows, self.n_features = rows.shape
+        self.design, self.n_labels, self.fit_intercept = rows, n_labels, fit_intercept
+        self.entries = np.arange(n_rows * n_labels) if entries is None else entries
+        weight = np.ones(n_rows) if row_weight is None else row_weight
+        self.share = weight / weight.sum()
+        self.mean = rows.pull_back(self.share) if fit_intercept else np.zeros(self.n_features)
+        self.shape = len(self.entries), (self.n_features + fit_intercept) * n_labels
 
+    def scores(self, coef: FloatArray) -> FloatArray:
+        matrix = coef.reshape(-1, self.n_labels)
+        scores = self.design.scores(matrix[: self.n_features])
+        if self.fit_intercept:
+            scores += matrix[-1] - self.mean @ matrix[: self.n_features]
+        return np.asarray(scores.ravel()[self.entries])
+
+    def by_row(self, by_item: FloatArray) -> FloatArray:
+        """Values of items as a matrix, 0 where there is none."""
+        by_row = np.zeros((len(self.share), self.n_labels))
+        by_row.ravel()[self.entries] = by_item
+        return by_row
+
+    def pull_back(self, by_row: FloatArray) -> FloatArray:
+        matrix = self.by_row(by_row)
+        by_feature = self.design.pull_back(matrix)
+        if not self.fit_intercept:
+            return by_feature.ravel()
+        totals = matrix.sum(axis=0)
+        return np.vstack((by_feature - np.outer(self.mean, totals), totals)).ravel()
+
+
+def label_problem(
+    rows: LabelledRows, loss: Any, alpha: float, shifted: IntArray | None = None
+) -> LabelProblem:
+    """Minimise ``loss(X W + 1 b') + alpha / 2 ||W||**2`` over W and b, one column for each label.
+
+    ``shifted`` numbers the groups of labels whose scores may be shifted together.
+    """
+    penalty = np.zeros(rows.shape[1])
+    penalty[: rows.n_features * rows.n_labels] = alpha
+    return LabelProblem(OnePart(rows, loss), penalty, rows.fit_intercept, shifted=shifted)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelProblem(LinearProblem):
+    """The linear problem of the items of :class:`LabelledRows`, made by :func:`label_problem`."""
+
+    rows: OnePart
+    shifted: IntArray | None = None
     # The preconditioner costs less than a few products.
     system: Literal["products", "preconditioned", "factorised"] = "preconditioned"
 
     @property
+    def items(self) -> Any:
+        return self.rows.items
+
+    @property
     def n_parameters(self) -> int:
-        return (self.n_features + self.fit_intercept) * self.n_labels
+        return self.n_features
 
-    @cached_property
-    def _share(self) -> FloatArray:
-        n_rows = self.rows.items.shape[0]
-        if self.row_weight is None:
-            return np.full(n_rows, 1.0 / n_rows)
-        return self.row_weight / self.row_weight.sum()
-
-    @cached_property
-    def _mean(self) -> FloatArray:
-        """Mean row; 0 without intercepts."""
-        if not self.fit_intercept:
-            return np.zeros(self.n_features)
-        return self.rows.items.pull_back(self._share)
+    @property
+    def n_penalised(self) -> int:
+        return int(self.items.n_features * self.items.n_labels)
 
     @cached_property
     def _variances(self) -> FloatArray:
         """Second moments of the features about the mean row."""
-        variances = column_scales(self.rows.items, self._share) ** 2
-        if self.fit_intercept:
+        items = self.items
+        variances = column_scales(items.design, items.share) ** 2
+        if items.fit_intercept:
             return variances
-        return variances + self.rows.items.pull_back(self._share) ** 2
+        return variances + items.design.pull_back(items.share) ** 2
 
     @cached_property
     def _mean_curvature(self) -> float:
         """Mean second derivative of the loss by the shift of the scores of a label."""
-        n_rows = self.rows.items.shape[0]
-        n_items = n_rows * self.n_labels if self.entries is None else len(self.entries)
+        n_items = self.items.shape[0]
         direction = np.where(np.random.default_rng(0).random(n_items) < 0.5, -STEP, STEP)
         above = self.rows.loss.value_and_gradient(direction)[1]
         below = self.rows.loss.value_and_gradient(-direction)[1]
-        curvature = float(direction @ (above - below)) / (2 * STEP**2) / self.n_labels
+        curvature = float(direction @ (above - below)) / (2 * STEP**2) / self.items.n_labels
         return curvature if 0.0 < curvature < np.inf else 1.0
 
     @cached_property
     def coordinates(self) -> Coordinates:
-        squares = self._mean_curvature * self._variances + self.alpha
+        n_labels = self.items.n_labels
+        penalty = np.asarray(self.alpha)[::n_labels]
+        squares = np.full(len(penalty), self._mean_curvature)
+        squares[: self.items.n_features] *= self._variances
+        squares += penalty
         scale = np.sqrt(np.where(squares > 0, squares, 1.0))
-        penalty = self.alpha / scale**2
-        if self.fit_intercept:
-            scale, penalty = (
-                np.append(scale, np.sqrt(self._mean_curvature)),
-                np.append(penalty, 0.0),
-            )
-        return Coordinates(np.repeat(scale, self.n_labels), np.repeat(penalty, self.n_labels))
+        return Coordinates(np.repeat(scale, n_labels), np.repeat(penalty / scale**2, n_labels))
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
@@ -723,9 +768,10 @@ class LabelProblem(LinearProblem):
 
         The vectors turn their sum into 1, and the penalty into the values.
         """
-        scale = self.coordinates.scale[:: self.n_labels][: self.n_features]
-        penalty, mean, variances = self.alpha / scale**2, self._mean, self._variances
-        matrix = self.rows.items.gram(self._share) - np.outer(mean, mean)
+        items, part = self.items, slice(None, self.n_penalised, self.items.n_labels)
+        scale, penalty = self.coordinates.scale[part], self.coordinates.penalty[part]
+        mean, variances = items.mean, self._variances
+        matrix = items.design.gram(items.share) - np.outer(mean, mean)
         # Where the mean is so large that rounding of it would be a moment, features count alone.
         rounded = 1e-13 * mean**2 > variances
         matrix[rounded] = matrix[:, rounded] = 0.0
@@ -739,36 +785,23 @@ class LabelProblem(LinearProblem):
         """Make parameters of coefficients and intercepts; see :meth:`split`."""
         if not self.fit_intercept:
             return coef.T.ravel()
-        return np.vstack((coef.T, intercept + coef @ self._mean)).ravel()
+        return np.vstack((coef.T, intercept + coef @ self.items.mean)).ravel()
 
     def split(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
-        matrix = self._centre(parameters.reshape(-1, self.n_labels))
-        coef = np.ascontiguousarray(matrix[: self.n_features].T)
-        if not self.fit_intercept:
-            return coef, np.zeros(self.n_labels)
-        return coef, matrix[-1] - coef @ self._mean
-
-    def scores(self, parameters: FloatArray) -> FloatArray:
-        matrix = parameters.reshape(-1, self.n_labels)
-        coef = matrix[: self.n_features]
-        scores = self.rows.items.scores(coef)
-        if self.fit_intercept:
-            scores += matrix[-1] - self._mean @ coef
-        return self._items(scores)
-
-    def loss_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        values, by_score = self.rows.loss.value_and_gradient(scores)
-        return float(values.sum()), self._pull_back(by_score)
-
-    def loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        return self._pull_back(self.rows.loss.hessian_product(scores, self.scores(direction)))
+        items = self.items
+        matrix = self._centre(parameters.reshape(-1, items.n_labels))
+        coef = np.ascontiguousarray(matrix[: items.n_features].T)
+        if not items.fit_intercept:
+            return coef, np.zeros(items.n_labels)
+        return coef, matrix[-1] - coef @ items.mean
 
     def preconditioner(self, scores: FloatArray) -> Solve | None:
         """Solver of the system in which all rows have the mean second derivatives by the scores.
 
         It is the Kronecker product of those with the moments of the features.
         """
-        if self.n_features > LARGEST_FACTOR:
+        items = self.items
+        if items.n_features > LARGEST_FACTOR:
             return None
         curvatures, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
         if not curvatures[-1] > 0:
@@ -781,10 +814,10 @@ class LabelProblem(LinearProblem):
         system = (1.0 - of_penalty) * curvatures + of_penalty
 
         def solve(residual: FloatArray) -> FloatArray:
-            solution = residual.reshape(-1, self.n_labels) @ labels
-            coef = solution[: self.n_features]
+            solution = residual.reshape(-1, items.n_labels) @ labels
+            coef = solution[: items.n_features]
             coef[:] = features @ (features.T @ coef / system)
-            if self.fit_intercept:
+            if items.fit_intercept:
                 solution[-1] /= curvatures
             return (solution @ labels.T).ravel()
 
@@ -796,13 +829,13 @@ class LabelProblem(LinearProblem):
         if not self.rows.loss.has_hessian_product:
             return None
         inverse = scipy.linalg.pinvh(self._mean_hessian(self.scores(parameters)))
-        parameters = parameters.copy()
+        parameters, of_intercepts = parameters.copy(), slice(self.n_penalised, None)
         for _ in range(MAX_TRIALS):
-            step = inverse @ gradient[-self.n_labels :]
-            decrease = float(step @ gradient[-self.n_labels :])
+            step = inverse @ gradient[of_intercepts]
+            decrease = float(step @ gradient[of_intercepts])
             if decrease <= EPS * abs(value):
                 return value - decrease, gradient
-            parameters[-self.n_labels :] -= step
+            parameters[of_intercepts] -= step
             new_value, gradient = self.value_and_gradient(parameters)
             if not new_value <= value + ROUNDED * abs(value):
                 return None
@@ -810,7 +843,7 @@ class LabelProblem(LinearProblem):
         return None
 
     def by_coefficient(self, gradient: FloatArray) -> FloatArray:
-        return gradient[: self.n_features * self.n_labels]
+        return gradient[: self.n_penalised]
 
     def _mean_hessian(self, scores: FloatArray) -> FloatArray:
         """Second derivatives of the loss by shifts of the scores of each label, approximately.
@@ -818,9 +851,9 @@ class LabelProblem(LinearProblem):
         Only the diagonal is computed. Where rows of the matrix sum to 0, it stands for equal
         entries off the diagonal.
         """
-        diagonal = np.full(self.n_labels, self._mean_curvature)
+        diagonal = np.full(self.items.n_labels, self._mean_curvature)
         if self.rows.loss.has_curvature:
-            diagonal = self._by_row(self.rows.loss.curvature(scores)).sum(axis=0)
+            diagonal = self.items.by_row(self.rows.loss.curvature(scores)).sum(axis=0)
         if self.shifted is not None:
             n_shifted = np.bincount(self.shifted)[self.shifted]
             diagonal *= n_shifted / np.maximum(n_shifted - 1, 1)
@@ -833,32 +866,6 @@ class LabelProblem(LinearProblem):
         member = (self.shifted == np.unique(self.shifted)[:, np.newaxis]).astype(np.float64)
         means = (matrix @ member.T) / member.sum(axis=1)
         return matrix - means @ member
-
-    def _items(self, by_row: FloatArray) -> FloatArray:
-        return by_row.ravel() if self.entries is None else by_row.ravel()[self.entries]
-
-    def _by_row(self, by_item: FloatArray) -> FloatArray:
-        """Values of items as a matrix, 0 where there is none."""
-        shape = (self.rows.items.shape[0], self.n_labels)
-        if self.entries is None:
-            return by_item.reshape(shape)
-        by_row = np.zeros(shape)
-        by_row.ravel()[self.entries] = by_item
-        return by_row
-
-    def _pull_back(self, by_item: FloatArray) -> FloatArray:
-        by_row = self._by_row(by_item)
-        by_feature = self.rows.items.pull_back(by_row)
-        if not self.fit_intercept:
-            return by_feature.ravel()
-        totals = by_row.sum(axis=0)
-        return np.vstack((by_feature - np.outer(self._mean, totals), totals)).ravel()
-
-    def penalty_product(self, direction: FloatArray) -> FloatArray:
-        product = self.alpha * direction
-        if self.fit_intercept:
-            product[-self.n_labels :] = 0.0
-        return product
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ import pytest
 from sklearn_rank import losses
 from sklearn_rank._label_rankings._label_orders import LabelOrders
 from sklearn_rank._solvers import (
-    LabelProblem,
-    OnePart,
+    LabelledRows,
     as_design,
+    label_problem,
     solve_linear,
 )
 from sklearn_rank.losses._shared import LossOnLists
@@ -31,15 +31,12 @@ def problem(loss, missing=0.0, fit_intercept=True, weighted=False, n=40, alpha=0
     y[gaps] = np.nan
     weight = rng.uniform(0.5, 2, n) if weighted else None
     lists = LabelOrders(y, np.arange(4), "utilities").lists(weight)
-    return LabelProblem(
-        OnePart(as_design(X), LossOnLists(loss, lists, 1)),
-        n_labels=4,
-        alpha=alpha,
-        fit_intercept=fit_intercept,
-        entries=lists.rows,
-        row_weight=weight,
-        shifted=np.zeros(4, dtype=int) if loss.is_translation_invariant else None,
-    )
+    items = LabelledRows(as_design(X), 4, fit_intercept, lists.rows, weight)
+    return label_problem(items, LossOnLists(loss, lists, 1), alpha, shifted(loss, 4))
+
+
+def shifted(loss, n_labels):
+    return np.zeros(n_labels, dtype=int) if loss.is_translation_invariant else None
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=shown)
@@ -63,7 +60,7 @@ def test_scores_are_those_of_coefficients_and_intercepts(loss):
     of = problem(loss)
     parameters = np.random.default_rng(1).normal(size=of.n_parameters)
     coef, intercept = of.split(parameters)
-    expected = of.rows.items.scores(coef.T) + intercept
+    expected = of.items.design.scores(coef.T) + intercept
     scores = of.scores(parameters).reshape(-1, 4)
     if loss.is_translation_invariant:
         expected -= expected.mean(axis=1, keepdims=True)
@@ -91,12 +88,8 @@ def test_more_labels_than_rows_take_few_steps(loss):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 3)), rng.uniform(0, 4, (30, 60))
     lists = LabelOrders(y, np.arange(60), "utilities").lists()
-    of = LabelProblem(
-        OnePart(as_design(X), LossOnLists(loss, lists, 1)),
-        n_labels=60,
-        alpha=0.1,
-        shifted=np.zeros(60, dtype=int) if loss.is_translation_invariant else None,
-    )
+    items = LabelledRows(as_design(X), 60)
+    of = label_problem(items, LossOnLists(loss, lists, 1), 0.1, shifted(loss, 60))
     found = solve_linear(of, tol=1e-8)
     assert found.certificate.converged
     assert found.certificate.n_iter <= 10
