@@ -33,6 +33,7 @@ from ..inference._shared import (
     refuse_one_class,
     refuse_unknown,
     single_of,
+    top_moments,
     two_sided_quantile,
 )
 from ..metrics import Measure
@@ -339,6 +340,8 @@ def pilot_model(
     def variance_of(rows: Any) -> float:
         if min(np.count_nonzero(of_class[rows]) for of_class in classes) < 2:
             return 0.0
+        if pilot_sample.unit_variance is not None:
+            return pilot_sample.unit_variance(rows)
         return pilot_sample.spreads(rows).unit_variance
 
     moments, length = None, expected.n_rankers * pilot_sample.length
@@ -381,6 +384,8 @@ class PilotSample:
     influences: Callable[[Any], list[ClassInfluence]]  # Of some rows
     moments: Callable[[], Moments]  # Of one ranker
     length: float  # Length of the range of the measure
+    # Of some rows, where it is not that of the influence
+    unit_variance: Callable[[Any], float] | None = None
 
     def spreads(self, rows: Any) -> Spreads:
         """Variances of some rows."""
@@ -428,17 +433,23 @@ def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> Pilot
     else:
         classes = [np.ones(n, dtype=bool)]
         refuse("prevalence", share, f"for {measure.name}, which takes grades: leave it out")
-    random = "top" in measure.laws and not expected.comparing
+    first = evidences[0]
 
     def influences(rows: Any) -> list[ClassInfluence]:
         lists = [_list(evidence.data, rows, weights) for evidence in evidences]
-        return [influence_of(measure, data, conditional=not random).linear for data in lists]
+        return [influence_of(measure, data, conditional=True).linear for data in lists]
+
+    def unit_variance(rows: Any) -> float:
+        """Of the precision in the top, which has random labels."""
+        of_rows = None if groups is None else groups.only(rows)
+        part = replace(first, data=_list(data, rows, weights), groups=of_rows)
+        return len(part.data.score) * float(top_moments(part).error or 0.0) ** 2
 
     def moments() -> Moments:
-        found: Any = single_of(evidences[0])
+        found: Any = single_of(first)
         if weights is None:
             return found
-        weighted: Any = single_of(replace(evidences[0], data=_list(data, slice(None), weights)))
+        weighted: Any = single_of(replace(first, data=_list(data, slice(None), weights)))
         if isinstance(found, TopMoments):
             draws = found.n_effective and found.n_effective * weighted.top / found.top
             return replace(weighted, n_effective=draws, degrees=found.degrees)
@@ -453,6 +464,7 @@ def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> Pilot
         influences,
         moments,
         influences(slice(None))[0].length,
+        unit_variance if "top" in measure.laws and not expected.comparing else None,
     )
 
 

@@ -11,9 +11,8 @@ import numpy as np
 from scipy.stats import binom
 
 from .._lists import ScoredLists
-from .._order import counted_blocks, top_mass
+from .._order import TiedBlocks, counted_blocks, top_mass
 from .._typing import AnyArray, FloatArray, IntArray
-from ..metrics import get_measure, precision_at_top_score
 from ..metrics._shared import (
     Draws,
     Evidence,
@@ -29,7 +28,7 @@ from ._limits import (
     largest_excess,
     safe_limits,
 )
-from ._moments import TopMoments, top_limits
+from ._moments import TopMoments, top_variance
 from ._results import Interval
 
 # -------------------------------------------------------------------------------------- resampling
@@ -200,15 +199,14 @@ def top_moments(evidence: Evidence) -> TopMoments:
     """
     data, groups, tau = evidence.data, evidence.groups, float(evidence.measure.laws["top"])
     n = int(data.sizes[0])
-    estimate, leading, top = precision_at(data, tau), data, int(top_mass(data.sizes, tau)[0])
+    leading, top = data, int(top_mass(data.sizes, tau)[0])
     if groups is None:
         # The items about the threshold are within sqrt(n) places of it.
         leading = data.leading(top + int(np.ceil(np.sqrt(n))) + 1)
     blocks = counted_blocks(leading.score, leading.positive, leading.weight)
-    eta, jump = share_at(blocks, top, n)
-    variance = top_limits(estimate, eta, top, tau, 0.5)[1]
+    estimate, (eta, jump) = precision_of(blocks, n, top), share_at(blocks, top, n)
+    variance, n_effective, degrees = top_variance(estimate, eta, top, tau)[0], None, inf
     plain = (estimate * (1.0 - estimate) + (1.0 - tau) * (estimate - eta) ** 2) / top
-    n_effective, degrees = None, inf
     if groups is not None:
         inside = blocks.to_items(np.clip((top - blocks.starts) / blocks.lengths(), 0.0, 1.0))
         positive, share = data.positive, float(inside @ data.positive) / top
@@ -231,8 +229,10 @@ def top_moments(evidence: Evidence) -> TopMoments:
     )
 
 
-def precision_at(data: ScoredLists, tau: float) -> float:
-    return float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
+def precision_of(blocks: TiedBlocks, n: int, top: int) -> float:
+    """Share of positives in the top, in the mean over orders of ties."""
+    inside = np.clip((blocks.below + blocks.size - (n - top)) / blocks.size, 0.0, 1.0)
+    return float(inside @ blocks.n_pos) / top
 
 
 # Part of the error that "exact" spends on where the top of the population ends in the sample.
@@ -241,8 +241,8 @@ THRESHOLD_SHARE = 0.2
 
 def exact_top_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
     data, tau = evidence.data, float(evidence.measure.laws["top"])
-    estimate, n = precision_at(data, tau), int(data.sizes[0])
-    blocks = counted_blocks(data.score, data.positive, data.weight)
+    blocks, n = counted_blocks(data.score, data.positive, data.weight), int(data.sizes[0])
+    estimate = precision_of(blocks, n, int(top_mass(data.sizes, tau)[0]))
     n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
     delta = 1.0 - level
     # Numbers of items that may lie above the threshold of the population.

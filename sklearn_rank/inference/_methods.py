@@ -90,7 +90,6 @@ def _ranks(evidence: Evidence, name: str, influence: Any = None) -> Moments:
     """Moments of a functional of the distribution of scores, for which the bias is corrected."""
     (phi, normalize, unit), conditional = _rank_law(evidence), evidence.conditional
     n, k = int(evidence.data.sizes[0]), int(evidence.data.positives[0])
-    rank_range(phi, n, k)
     influence = influence or influence_of(evidence.measure, evidence.merged, conditional=True)
     whole = allowed = (0.0, 1.0)
     if normalize == "mean":

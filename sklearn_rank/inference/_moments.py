@@ -207,13 +207,13 @@ def _of_classes(
     if groups is None and weight is None:
         squares = np.array(influence.squares(influence.means))
         return np.array(influence.sizes, dtype=np.float64), np.array(influence.means), squares, 1.0
-    groups, weight = groups or Groups(np.arange(n), n), np.ones(n) if weight is None else weight
-    found, parts = [], []
+    groups, found, parts = groups or Groups(np.arange(n), n), [], []
     for rows in influence.classes:
-        values, share = influence.values[rows], weight[rows] / weight[rows].sum()
-        part = GroupPart.of_rows(values[np.newaxis], groups.only(rows), weight[rows], 1.0)
-        size = 1.0 / float(share @ share)
-        found.append((size, float(values @ share), float(part.row_squares[0]) * size**2))
+        values = influence.values[rows]
+        of_class = None if weight is None else weight[rows]
+        part = GroupPart.of_rows(values[np.newaxis], groups.only(rows), of_class, 1.0)
+        size, mean = 1.0 / part.row_share, np.average(values, weights=of_class)
+        found.append((size, float(mean), float(part.row_squares[0]) * size**2))
         parts.append(part)
     sizes, means, squares = np.array(found).T
     total = np.sum([part.sums[0] for part in parts], axis=0)
@@ -290,7 +290,7 @@ class TopMoments(Moments):
     def limits(self, level: float) -> Limits:
         if self.n_effective is not None:
             return wilson_limits(self.estimate, self.n_effective, level, self.degrees)
-        return top_limits(self.estimate, self.eta, self.top, self.tau, level, self.jump)[0]
+        return top_limits(self.estimate, self.eta, self.top, self.tau, level, self.jump)
 
     def resized(self, sizes: Any, factor: float = 1.0) -> TopMoments:
         top = max(int(self.tau * float(np.sum(sizes)) + 0.5), 1)
@@ -306,13 +306,12 @@ class TopMoments(Moments):
 
 def top_limits(
     estimate: float, eta: float, top: float, tau: float, level: float, jump: float = 0.0
-) -> tuple[Limits, float]:
+) -> Limits:
     """Return score limits for the precision at the top, or exact ones where they are farther out.
 
     The score limits are the p with ``top (estimate - p)**2 <= z**2 (p (1 - p) + (1 - tau) (p -
     eta)**2)``: the variance is that of the candidate precision, not of the observed one. Where the
-    share of positives jumps at the threshold, the estimate may have its bias, or not. With the
-    variance of a precision with half an item more at either end.
+    share of positives jumps at the threshold, the estimate may have its bias, or not.
     """
     c = float(ndtri((1.0 + level) / 2.0)) ** 2 / top
     # (estimate - p)^2 - c (p - p^2 + (1 - tau) (p - eta)^2) = square p^2 - 2 half p + constant.
@@ -322,16 +321,22 @@ def top_limits(
     root = float(np.sqrt(max(half**2 - square * constant, 0.0)))
     score = max((half - root) / square, 0.0), min((half + root) / square, 1.0)
 
-    shrunken = (top * estimate + PSEUDO_WEIGHT) / (top + 2.0 * PSEUDO_WEIGHT)
-    binomial = shrunken * (1.0 - shrunken)
-    variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
-    low, high = map(float, midp_limits(estimate, binomial / variance, level))
+    n_effective = top_variance(estimate, eta, top, tau)[1]
+    low, high = map(float, midp_limits(estimate, n_effective, level))
     low, high = min(score[0], low), max(score[1], high)
     if jump:
         unbiased = min(max(estimate + jump * sqrt((1.0 - tau) / (2.0 * pi * top)), 0.0), 1.0)
-        others = top_limits(unbiased, eta, top, tau, level)[0]
+        others = top_limits(unbiased, eta, top, tau, level)
         low, high = min(low, others[0]), max(high, others[1])
-    return (low, high), variance
+    return low, high
+
+
+def top_variance(estimate: float, eta: float, top: float, tau: float) -> tuple[float, float]:
+    """Variance of the precision with half an item more at either end, and draws that vary so."""
+    shrunken = (top * estimate + PSEUDO_WEIGHT) / (top + 2.0 * PSEUDO_WEIGHT)
+    binomial = shrunken * (1.0 - shrunken)
+    variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
+    return variance, binomial / variance
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -27,7 +27,7 @@ from ..bounds._shared import mean_limits, n_terms
 from ..metrics import Measure, get_measure
 from ..metrics._shared import ClassInfluence, Groups
 from ._evidence import check_one_list, list_in_parts, refuse_grouped_collections, refuse_one_class
-from ._joint import joint_influence
+from ._joint import GroupPart, robust_sums
 from ._limits import Limits, independent_rows, kolmogorov_margin
 from ._moments import Moments
 
@@ -115,10 +115,13 @@ class AUCMoments(Moments):
         squares = [x / length**2 for x in influence.squares(influence.means)]
         variances = [x / max(n - 1, 1) for x, n in zip(squares, influence.sizes, strict=True)]
         if groups is not None:
-            covariance = joint_influence([influence], groups=groups).covariance[0, 0]
-            more["variance"] = float(np.nan_to_num(covariance)) / length**2
-            counts = [np.count_nonzero(groups.sizes(rows)) for rows in influence.classes]
-            more["n_groups"] = float(min(counts))
+            parts = [
+                GroupPart.of_rows(influence.values[np.newaxis, rows], groups.only(rows))
+                for rows in influence.classes
+            ]
+            sums = robust_sums(parts)  # NaN of a group that holds all of a class
+            more["variance"] = float(np.nan_to_num(np.sum(sums**2))) / length**2
+            more["n_groups"] = float(min(part.count for part in parts))
         auc = (influence.estimate - low) / length
         return cls.of(auc, (n_pos, n_neg), variances, **more)
 

@@ -39,7 +39,7 @@ from ._limits import (
     two_sided_quantile,
 )
 from ._linear_rank import dkw_lower_limits
-from ._list_intervals import THRESHOLD_SHARE, extreme_hits
+from ._list_intervals import THRESHOLD_SHARE, extreme_hits, top_moments
 from ._methods import (
     influence_moments,
     interval_of,

@@ -6,7 +6,7 @@ from scipy.stats import binom, norm
 
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._limits import midp_limits, safe_limits, wilson_limits
-from sklearn_rank.inference._list_intervals import top_limits
+from sklearn_rank.inference._moments import top_limits, top_variance
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -63,7 +63,8 @@ def test_top_limits_are_the_wider_of_score_and_exact(eta, top):
     grid = np.linspace(0.0, 1.0, 200_001)
     for hits in range(top + 1):
         seen = hits / top
-        (low, high), variance = top_limits(seen, eta, top, tau, level)
+        low, high = top_limits(seen, eta, top, tau, level)
+        variance, _ = top_variance(seen, eta, top, tau)
         within = grid[
             top * (seen - grid) ** 2
             <= z**2 * (grid * (1 - grid) + (1 - tau) * (grid - eta) ** 2) + 1e-12
