@@ -148,17 +148,8 @@ def _refuse_ties(lists: ScoredLists, bits: str) -> None:
 
 def with_n_relevant(lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any) -> ScoredLists:
     name = "n_relevant"
-    if isinstance(n_relevant, Mapping):
-        number = np.array(_by_list(n_relevant, lists, name))
-    elif not shape_of(n_relevant):
-        if lists.n_lists > 1:
-            raise ValueError(
-                f"{name} is one number for {lists.n_lists} lists: pass one per row, or a mapping"
-                " from the ids of the lists."
-            )
-        number = np.reshape(n_relevant, 1)
-    elif len(shape) == 2:
-        number = check_vector(name, n_relevant, lists.n_lists)
+    if isinstance(n_relevant, Mapping) or len(shape) == 2 or not shape_of(n_relevant):
+        number = np.array(_of_lists(n_relevant, lists, shape, name))
     else:
         by_row = check_vector(name, n_relevant, shape[0])
         by_item = by_row if lists.rows is None else by_row[lists.rows]
@@ -170,6 +161,26 @@ def with_n_relevant(lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any)
                 " pass one number per row that is the same for all rows of a list."
             )
     return _count_relevant(lists, check_numbers(name, number), name)
+
+
+def _of_lists(values: Any, lists: Lists, shape: tuple[int, ...], name: str) -> list[Any]:
+    """What was passed for each list: by id, by row of two dimensions, or for one list."""
+    if isinstance(values, Mapping):
+        if lists.ids is None and None not in values:
+            raise ValueError(f"{name} is a mapping from ids, but qid is None: pass qid.")
+        ids = [None] if lists.ids is None else lists.ids.tolist()
+        for key in ids:
+            if key not in values:
+                raise ValueError(f"{name} has no entry for the list with qid {key!r}: add one.")
+        return [values[key] for key in ids]
+    are_several = len(shape) == 2 and shape_of(values, ragged=(-1,))
+    of_lists = list(values) if are_several else [values]
+    if len(of_lists) != lists.n_lists:
+        raise ValueError(
+            f"{name} has {len(of_lists)} entries for {lists.n_lists} lists: pass one for each, or"
+            " a mapping from their ids."
+        )
+    return of_lists
 
 
 def _count_relevant(lists: ScoredLists, number: FloatArray, name: str) -> ScoredLists:
@@ -217,22 +228,7 @@ def with_ideal(
 
 def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
     """Grades of the best order of each list, a grade of 0 where there is nothing."""
-    if isinstance(ideal, Mapping):
-        parts = _by_list(ideal, lists, "ideal")
-    elif len(shape) == 2:
-        parts = list(ideal)
-        if len(parts) != lists.n_lists:
-            raise ValueError(
-                f"ideal has {len(parts)} entries for {lists.n_lists} lists: pass one array of"
-                " grades for each."
-            )
-    elif lists.n_lists == 1:
-        parts = [ideal]
-    else:
-        raise ValueError(
-            f"ideal is one array for {lists.n_lists} lists: pass a mapping from their ids to"
-            " arrays of grades."
-        )
+    parts = _of_lists(ideal, lists, shape, "ideal")
     # A list of no relevant item has one of grade 0.
     parts = [part if np.size(part) else [0.0] for part in parts]
     offsets = np.append(0, np.cumsum([np.size(part) for part in parts]))
@@ -246,18 +242,6 @@ def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
         raise
     # Grades below 0 (junk documents) count as 0.
     return Lists(labels=np.maximum(grade, 0.0), offsets=offsets, ids=lists.ids)
-
-
-def _by_list(by_id: Mapping[Any, Any], lists: ScoredLists, name: str) -> list[Any]:
-    if lists.ids is None and None not in by_id:
-        raise ValueError(f"{name} is a mapping from ids, but qid is None: pass qid.")
-    try:
-        ids = [None] * lists.n_lists if lists.ids is None else lists.ids.tolist()
-        return [by_id[key] for key in ids]
-    except KeyError as error:
-        raise ValueError(
-            f"{name} has no entry for the list with qid {error.args[0]!r}: add one."
-        ) from None
 
 
 @dataclass(frozen=True)

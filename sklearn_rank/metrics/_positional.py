@@ -19,7 +19,6 @@ from ._conventions import (
     NamedNumber,
     PositionalForm,
     cut_after,
-    linear_discounts,
     position,
     rules_of,
     share,
@@ -45,6 +44,7 @@ from ._tied_sums import (
     OfPosition,
     check_gain,
     discounted_sums,
+    discounts_of,
     gains_of,
     ideal_sums,
     logarithmic,
@@ -87,19 +87,15 @@ class PositionalMeasure(_UpToK):
     def positional(self) -> PositionalForm:
         return PositionalForm(lambda lists: gains_of(lists.grade, self.gain), self._discounts)
 
+    @property
+    def _discount(self) -> Any:
+        return logarithmic(2.0) if self.discount == "logarithmic" else self.discount
+
     def _discounts(self, n: int) -> FloatArray:
-        if self.discount == "linear":
-            values = linear_discounts(n)
-        elif self.discount == "logarithmic":
-            values = np.asarray(1 / np.log2(np.arange(2, n + 2)))
-        else:
-            position = np.arange(1.0, n + 1.0)
-            values = np.array(self.discount(position, np.full(n, float(n))), dtype=np.float64)
-        return cut_after(values, self.k)
+        return cut_after(discounts_of(self._discount, [n], np.array([n])).copy(), self.k)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        discount = logarithmic(2.0) if self.discount == "logarithmic" else self.discount
-        return discounted_sums(lists, gains_of(lists.grade, self.gain), discount, self.k)
+        return discounted_sums(lists, gains_of(lists.grade, self.gain), self._discount, self.k)
 
 
 @function_of(PositionalMeasure)

@@ -546,7 +546,7 @@ def ideal_sums(lists: Lists, gains: FloatArray, discount: _Discount, k: int | No
         counted = np.minimum(counted, k)
         ordered = ordered[ragged_ranges(starts, counted)]
         starts = np.cumsum(counted) - counted
-    return _list_sums(ordered * _discounts(discount, lists.lengths, counted), starts)
+    return _list_sums(ordered * discounts_of(discount, lists.lengths, counted), starts)
 
 
 def _block_sums(
@@ -556,7 +556,7 @@ def _block_sums(
         return _weighted_sums(lists, blocks, gains, discount, k)
     lengths = lists.lengths
     counted = lengths if k is None else np.minimum(lengths, k)
-    discounts = _discounts(discount, lengths, counted)
+    discounts = discounts_of(discount, lengths, counted)
     if k is not None:
         first_k, discounts = discounts, np.zeros(len(blocks.order))
         discounts[ragged_ranges(lists.offsets[:-1], counted)] = first_k
@@ -612,7 +612,7 @@ def _laid_out_sums(
     the digits of late positions; parts of positions count by their share.
     """
     # One more for sums that end at the last position.
-    discounts = np.append(_discounts(discount, lengths, counted), 0.0)
+    discounts = np.append(discounts_of(discount, lengths, counted), 0.0)
     base = (np.cumsum(counted) - counted)[blocks.list_of()]
     whole = np.floor(end).astype(np.int64)
     begin = np.append(0, whole[:-1])
@@ -627,7 +627,7 @@ def _laid_out_sums(
     return sums + part - before
 
 
-def _discounts(discount: _Discount, lengths: Any, counted: IntArray) -> FloatArray:
+def discounts_of(discount: _Discount, lengths: Any, counted: IntArray) -> FloatArray:
     """Discounts of the first positions of each list, list after list."""
     if not isinstance(discount, OfPosition):
         starts = np.ones(len(counted), dtype=np.intp)
