@@ -481,23 +481,19 @@ class RankingScorer(BaseScorer):
                 " value=(gain, cost) to get_scorer, or route value= of each row by"
                 " set_score_request(value=True)."
             )
-        scored = rows.map(scored_part, estimator, positive, caller)
-        pos_label = None if is_classifier(estimator) or "value" in arguments else positive
-        if caller:
-            (columns,) = scored.values
-            weights = {name: columns.get(name) for name in ("sample_weight", "query_weight")}
-            warn_of_trained_queries(estimator, columns["y_true"], qid, weights)
-            known = {} if pos_label is None else {"pos_label": pos_label}
-            return self._value(**columns, **shared, **known)
-        if not isinstance(rows.columns.get("qid"), list):
-            return float(value_of_one_list(self.measure, scored, pos_label))
-        value = float(value_of_queries(self.measure, scored, pos_label, shared, qid))
-        ranker = ranker_with_memory(estimator)
+        ranker = None if qid is None or not shape_of(qid) else ranker_with_memory(estimator)
         if ranker is not None:
             overlaps = rows.without("X").map(overlap_of_part, ranker).results()
             if overlaps:
                 check_overlap(reduce(add, overlaps), type(ranker).__name__)
-        return value
+        scored = rows.map(scored_part, estimator, positive, caller)
+        pos_label = None if is_classifier(estimator) or "value" in arguments else positive
+        if caller:
+            known = {} if pos_label is None else {"pos_label": pos_label}
+            return self._value(**scored.values[0], **shared, **known)
+        if not isinstance(rows.columns.get("qid"), list):
+            return float(value_of_one_list(self.measure, scored, pos_label))
+        return float(value_of_queries(self.measure, scored, pos_label, shared, qid))
 
     def _value(self, y_true: Any, y_score: Any, **arguments: Any) -> float:
         """Value of the rows; scorers of other values of them replace it."""
