@@ -2,7 +2,9 @@
 
 import os
 import pickle
+import re
 import sys
+from pathlib import Path
 
 import dask
 import dask.array as da
@@ -12,6 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
+import sklearn_rank
 from sklearn_rank import OrderPreservingRanker
 from sklearn_rank._partitions import Partitions, any_collection, is_collection, parts
 from sklearn_rank.datasets import make_subset_ranking
@@ -293,6 +296,16 @@ def test_arguments_are_sent_once():
         if getattr(node, "value", None) is not None and np.shape(node.value) == (1000,)
     }
     assert len(tables) <= 1
+
+
+def test_no_other_module_asks_dask():
+    package = Path(sklearn_rank.__file__).parent
+    asking = [
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"import_dask|(import|from) (dask|distributed)\b", path.read_text("utf-8"))
+    ]
+    assert sorted(asking) == ["_optional.py", "_partitions.py"]
 
 
 def _process(columns):

@@ -370,10 +370,8 @@ class QueryRanker(ListRanker):
         measure = get_measure(self.measure)
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}
         in_memory = not any_collection(X, y, qid, *weights.values())
-        if in_memory:
-            y = labels = np.asarray(ravelled(y, "y"))
-        else:
-            labels = extreme_labels(y)
+        y = np.asarray(ravelled(y, "y")) if in_memory else y
+        labels = y if in_memory else extreme_labels(y)
         try:
             check_fixed_scale(measure, labels)
             check_gains(type(self).__name__, measure, labels)
@@ -382,9 +380,7 @@ class QueryRanker(ListRanker):
         scores = self.predict(X, qid=qid)
         if in_memory:
             warn_of_trained_queries(self, y, qid, weights)
-            value = measure.of_lists(measure.lists(y, scores, qid=qid, **weights))
-        else:
-            value = measure(y, scores, qid=qid, **weights)
+        value = measure(y, scores, qid=qid, **weights)
         return float(value if measure.greater_is_better else -value)
 
 

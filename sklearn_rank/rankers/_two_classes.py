@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from .._order import merge_rounded, top_mass, top_threshold
-from .._partitions import is_collection, parts
+from .._partitions import is_collection, parts, refuse_collections
 from .._sklearn_compat import (
     CallbackSupportMixin,
     StrOptions,
@@ -598,13 +598,8 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
 
     def _scores_in_memory(self, X: Any, caller: str) -> FloatArray:
         check_is_fitted(self)
-        scores = self._towards_positive(self.decision_function(X))
-        if is_collection(scores):
-            raise TypeError(
-                f"{caller} needs the scores of all rows at once, but X is a dask collection: pass"
-                " X.compute()."
-            )
-        return np.asarray(scores)
+        refuse_collections(f"{caller} needs the scores of all rows at once", X=X)
+        return np.asarray(self._towards_positive(self.decision_function(X)))
 
     def rank(self, X: Any) -> FloatArray:
         """Rank the rows in the list that X makes up, 1 at the top.
