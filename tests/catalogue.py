@@ -30,6 +30,7 @@ from sklearn_rank import (
     losses,
     metrics,
 )
+from sklearn_rank.inference._joint import joint_influence
 from tests.oracles import linear_rank, orders, partial_auc, rank_correlation, roc_points
 
 
@@ -572,3 +573,8 @@ def _one_of_each_class(rankers):
 BIPARTITE_CLASSES = _one_of_each_class(BIPARTITE_RANKERS)
 QUERY_CLASSES = _one_of_each_class(QUERY_RANKERS)
 LABEL_CLASSES = _one_of_each_class(LABEL_RANKERS)
+
+
+def variance_of_influence(influence):
+    """Variance of a statistic given the labels."""
+    return float(joint_influence([influence]).covariance[0, 0])

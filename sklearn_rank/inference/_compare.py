@@ -201,7 +201,7 @@ def swap_tests(
         "swaps" if len(pvalues) == 1 else "swaps, Holm",
         list_target(question.measure, influences[:1], [groups]),
         values=[influence.linear.estimate for influence in influences],
-        standard_errors=[float(np.sqrt(influence.linear.variance())) for influence in influences],
+        standard_errors=joint_influence(influences, groups=groups).errors,
         differences=differences,
         statistics=statistics,
         pvalues=holm_adjust(pvalues),

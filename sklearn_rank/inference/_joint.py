@@ -23,7 +23,7 @@ import numpy as np
 
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
-from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, singleton_groups
+from ..metrics._shared import ClassInfluence, Groups, singleton_groups, with_half_more
 from ._limits import Limits
 
 
@@ -102,11 +102,10 @@ class GroupPart:
 
         Half a group is added at either end.
         """
-        count = self.effective + 2.0 * PSEUDO_WEIGHT
-        shrunken = (self.effective * share + PSEUDO_WEIGHT) / count
-        ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
-        variance = (self.effective**2 * float(np.sum(self.sums**2)) + ends) / count**2
-        return shrunken * (1.0 - shrunken) / variance, variance
+        squares = self.effective**2 * float(np.sum(self.sums**2))
+        count, shrunken, squares = with_half_more(self.effective, share, squares, (0.0, 1.0))
+        variance = float(squares) / count**2
+        return float(shrunken * (1.0 - shrunken)) / variance, variance
 
     @cached_property
     def corrected(self) -> FloatArray:
@@ -197,7 +196,7 @@ class Units:
         among = self.products.diagonal() + self.span**2
         alike = moved / np.sqrt(np.where(among > 0.0, among, 1.0))
         ends = float(alike @ self.products @ alike) + float(alike**2 @ self.span**2)
-        return weight * PSEUDO_WEIGHT / 2.0 * ends
+        return weight * ends / 4.0
 
     def _of(self, contrast: FloatArray) -> FloatArray:
         return contrast[self.first : self.first + len(self.span)]
@@ -278,6 +277,11 @@ class Joint:
         return np.sqrt(variances), degrees
 
 
+def about_middle(lengths: FloatArray) -> FloatArray:
+    """Ends of ranges about 0, as the mean influence is taken to be in the middle."""
+    return lengths[:, np.newaxis] * [-0.5, 0.5]
+
+
 def joint_influence(
     influences: Sequence[ClassInfluence], *, conditional: bool = True, groups: Groups | None = None
 ) -> Joint:
@@ -309,8 +313,8 @@ def joint_influence(
         values /= np.sqrt(size * max(size - 1.0, 1.0))
         of_rows = None if counts is None else counts[rows]
         kinds.append(Units(values, products, size, lengths[:, side] / size, of_rows))
-        total = size + 2.0 * PSEUDO_WEIGHT
-        regularized += (squares + np.diag(PSEUDO_WEIGHT * lengths[:, side] ** 2 / 2.0)) / total**2
+        total, _, of_ends = with_half_more(size, 0.0, 0.0, about_middle(lengths[:, side]))
+        regularized += (squares + np.diag(of_ends)) / total**2
     covariance = parts.sum(axis=0)
     if not conditional:
         slopes = np.array([influence.label_slope for influence in influences])
@@ -392,9 +396,9 @@ def _joint_groups(
             part = GroupPart.of_rows(values, groups.only(in_class), of_class, lengths)
             parts.append(part)
             # Half a group of the mean size more at either end.
-            total = part.n_equal + 2.0 * PSEUDO_WEIGHT
+            total, _, of_ends = with_half_more(part.n_equal, 0.0, 0.0, about_middle(lengths))
             added += part.sums * (part.n_equal / total)
-            regularized += np.diag(PSEUDO_WEIGHT * lengths**2 / 2.0 / total**2)
+            regularized += np.diag(of_ends) / total**2
             spans.append(part.moved_together(lengths))
         if not conditional:
             slopes = np.array([influence.label_slope for influence in influences])

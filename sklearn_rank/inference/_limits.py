@@ -24,7 +24,7 @@ from scipy.special import (
 from .._printed import ROUNDING
 from .._typing import FloatArray
 from ..bounds._shared import NEGLIGIBLE, TINY, wilson_score_limits
-from ..metrics._shared import PSEUDO_WEIGHT
+from ..metrics._shared import with_half_more
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 
@@ -104,12 +104,11 @@ def limits_of_mean(
     are n draws.
     """
     mean, n, weight = min(max(mean, 0.0), 1.0), max(n, 1.0 + NEGLIGIBLE), min(weight, 1.0)
-    added = PSEUDO_WEIGHT * weight
-    total = n + 2.0 * added
-    shrunken = (n * mean + added) / total
-    ends = n * (mean - shrunken) ** 2 + added * (shrunken**2 + (1.0 - shrunken) ** 2)
-    variance = (n * (n - 1.0) * variance + ends) / (total * (total - 1.0))
-    n_effective = shrunken * (1.0 - shrunken) / max(variance, TINY) + 1.0 - 2.0 * added
+    total, shrunken, squares = with_half_more(
+        n, mean, n * (n - 1.0) * variance, (0.0, 1.0), weight
+    )
+    variance = squares / (total * (total - 1.0))
+    n_effective = shrunken * (1.0 - shrunken) / max(variance, TINY) + 1.0 - (total - n)
     low, high = safe_limits(mean, n_effective, level, degrees)
     # A sample of equal values misses so many others.
     missed = -weight * expm1(log1p(-level) / n)

@@ -22,7 +22,6 @@ from .._validation import (
 from ..bounds._shared import kl_limits
 from ..metrics import Measure
 from ..metrics._shared import (
-    PSEUDO_WEIGHT,
     Evidence,
     Groups,
     Normalize,
@@ -90,8 +89,7 @@ def rank_bootstrap_interval(
         n_drawn = k if conditional else int(np.clip(rng.binomial(n, k / n), 1, n - 1))
         draws = []
         for size, blocks in zip((n_drawn, n - n_drawn), block_of, strict=True):
-            total = len(blocks) + 2.0 * PSEUDO_WEIGHT
-            item = np.floor(rng.random(size) * total - PSEUDO_WEIGHT).astype(np.intp)
+            item = np.floor(rng.random(size) * (len(blocks) + 1.0) - 0.5).astype(np.intp)
             inside = (item >= 0) & (item < len(blocks))
             block = np.where(
                 inside,

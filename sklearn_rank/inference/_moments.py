@@ -18,10 +18,10 @@ from scipy.stats import binom
 from .._typing import FloatArray
 from ..metrics._shared import (
     ABSOLUTE_VARIANCE,
-    PSEUDO_WEIGHT,
     ClassInfluence,
     Groups,
     RateCurve,
+    with_half_more,
 )
 from ._joint import GroupPart, joint_influence
 from ._limits import (
@@ -149,18 +149,14 @@ class ClassMoments(Moments):
             half = (self.error or 0.0) * two_sided_quantile(level, self.degrees)
             low, high = np.clip([value - half, value + half], *self.whole).tolist()
             return low, high
-        count = self.sizes + 2.0 * PSEUDO_WEIGHT
-        centers = (self.sizes * self.means + PSEUDO_WEIGHT * self.ends.sum(axis=1)) / count
-        moved = centers - self.means
-        seen = self.squares / self.sizes**2
-        added = PSEUDO_WEIGHT * ((self.ends - centers[:, np.newaxis]) ** 2).sum(axis=1)
-        added += self.squares + self.sizes * moved**2
-        unseen = float((added / count**2 - seen).sum())
+        count, centers, squares = with_half_more(self.sizes, self.means, self.squares, self.ends)
+        seen, shift = self.squares / self.sizes**2, float((centers - self.means).sum())
+        unseen = float((squares / count**2 - seen).sum())
         variance = self.effect * float(seen.sum()) + max(self.effect, 1.0) * unseen
         variance += self.slope_variance + self.jump_variance
         # Whether there is a jump is uncertain: with its bias, and without.
         values = np.clip(self.share - self.shift - np.append(0.0, self.jump_bias), 0.0, 1.0)
-        shrunken = np.clip(values + moved.sum(), 0.0, 1.0)
+        shrunken = np.clip(values + shift, 0.0, 1.0)
         n_effective = shrunken * (1.0 - shrunken) / variance
         lows, highs = share_limits(values, n_effective, level, self.degrees)
         # The interval contains the estimate even if the bias is more than half the width.
@@ -333,7 +329,7 @@ def top_limits(
 
 def top_variance(estimate: float, eta: float, top: float, tau: float) -> tuple[float, float]:
     """Variance of the precision with half an item more at either end, and draws that vary so."""
-    shrunken = (top * estimate + PSEUDO_WEIGHT) / (top + 2.0 * PSEUDO_WEIGHT)
+    shrunken = float(with_half_more(top, estimate, 0.0, (0.0, 1.0))[1])
     binomial = shrunken * (1.0 - shrunken)
     variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
     return variance, binomial / variance

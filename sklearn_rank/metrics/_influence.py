@@ -18,15 +18,26 @@ from ._score_generating import ScoreGeneratingFunction, ranks_below
 
 Normalize: TypeAlias = Literal["mean", "minmax"]
 
-# Weight of each of two imagined items per class, one at either end of the list.
-PSEUDO_WEIGHT = 0.5
-
 # Half width of the window about a threshold, in standard deviations of its rank.
 BANDWIDTH = 2.0
 
 # Mean of the absolute value of a normal variable, and its variance in units of the squared mean.
 MEAN_ABSOLUTE = sqrt(2.0 / pi)
 ABSOLUTE_VARIANCE = pi / 2.0 - 1.0
+
+
+def with_half_more(
+    n: Any, mean: Any, squares: Any, ends: Any, weight: Any = 1.0
+) -> tuple[Any, ...]:
+    """Number, mean and sum of squares of n units with half a unit more at either end.
+
+    The units that a sample lacks; ends of shape (..., 2). A weight is that of the halves.
+    """
+    ends, half = np.asarray(ends, dtype=np.float64), 0.5 * weight
+    total = n + 2.0 * half
+    center = (n * mean + half * ends.sum(axis=-1)) / total
+    of_ends = half * ((ends - center[..., np.newaxis]) ** 2).sum(axis=-1)
+    return total, center, squares + n * (mean - center) ** 2 + of_ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +70,9 @@ class ClassInfluence:
         if self.exponent == 1.0:
             return self
         # The slope at 0 may be infinite, and is taken where half an item more would lie.
-        at = max(self.estimate, self.regularized()[0])
+        sizes, means = np.array(self.sizes), np.array(self.means)
+        _, centers, _ = with_half_more(sizes, means, 0.0, self.class_ends())
+        at = max(self.estimate, float((centers - means).sum()))
         slope = self.exponent * at ** (self.exponent - 1.0)
         low, high = self.range
         return replace(
@@ -128,30 +141,6 @@ class ClassInfluence:
         for rows, mean, size in zip(self.classes, self.means, self.sizes, strict=True):
             centred[rows] = (self.values[rows] - mean) * (self.n / size)
         return centred
-
-    def variance(self) -> float:
-        """Variance of the statistic given the labels; NaN with one item of a class."""
-        of_classes = zip(self.squares(self.means), self.sizes, strict=True)
-        return sum(
-            squares / (size - 1) / size if size > 1 else nan for squares, size in of_classes
-        )
-
-    def regularized(self) -> tuple[float, float]:
-        """Shift and variance if half an item at either end is added to both classes."""
-        shift, variance, all_ends = 0.0, 0.0, self.class_ends()
-        totals = [size + 2.0 * PSEUDO_WEIGHT for size in self.sizes]
-        centers = [
-            (size * mean + PSEUDO_WEIGHT * sum(ends)) / total
-            for size, mean, ends, total in zip(
-                self.sizes, self.means, all_ends, totals, strict=True
-            )
-        ]
-        of_classes = zip(self.squares(centers), centers, self.means, all_ends, totals, strict=True)
-        for squares, center, mean, ends, total in of_classes:
-            shift += center - mean
-            added = PSEUDO_WEIGHT * sum((end - center) ** 2 for end in ends)
-            variance += (squares + added) / total**2
-        return shift, variance
 
     def scaled(self, origin: float, length: float) -> ClassInfluence:
         ends = None if self.ends is None else tuple(end / length for end in self.ends)

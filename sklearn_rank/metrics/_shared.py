@@ -14,12 +14,12 @@ from ._evidence import (
 from ._grammar import MeasureLike
 from ._influence import (
     ABSOLUTE_VARIANCE,
-    PSEUDO_WEIGHT,
     ClassInfluence,
     Normalize,
     RateCurve,
     rank_range,
     share_at,
+    with_half_more,
 )
 from ._linear_rank import LinearRankMeasure, mean_at_random, phi_of, rank_bias
 from ._of_collections import KeptValues, ListInParts

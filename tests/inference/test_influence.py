@@ -16,6 +16,7 @@ from sklearn_rank.metrics import (
 )
 from sklearn_rank.metrics._influence import linear_rank_influence_of
 from sklearn_rank.metrics._shared import rank_bias
+from tests.catalogue import variance_of_influence
 from tests.oracles import rank_inference as oracle
 
 SMOOTH = {
@@ -147,7 +148,7 @@ def test_variance_with_a_jump_counts_its_own_variation():
         y_score = rng.normal(size=600) + 1.2 * positive
         found = linear_rank_influence_of(positive, y_score, phi)
         estimates.append(found.estimate)
-        variances.append(found.variance())
+        variances.append(variance_of_influence(found))
         bent = linear_rank_influence_of(positive, y_score, _Bent(0.8))
         jumped = bent.values + 0.8 * np.where(
             positive, np.argsort(np.argsort(y_score)) >= 480, 0.0
