@@ -1011,9 +1011,8 @@ class SmoothedHinge:
 
 def solve_linear_hinge(
     problem: LinearProblem,
-    hinge: Callable[..., LossOfScores],
-    squared_hinge: Callable[..., LossOfScores],
     *,
+    hinges: tuple[Callable[..., LossOfScores], ...],
     margin: float = 1.0,
     tol: float = 1e-4,
     max_iter: int = 1000,
@@ -1022,16 +1021,16 @@ def solve_linear_hinge(
 ) -> LinearSolution:
     """Minimise a hinge of pairs of linear scores, in place of the loss of a problem.
 
-    It is ``max(0, margin - d)`` of differences d of scores; the hinges take a margin and the lists
-    of a part. Its kink is rounded off, ever less; the slopes of the pairs are a point of the dual
-    problem.
+    It is ``max(0, margin - d)`` of differences d of scores; the hinge and its square take a margin
+    and the lists of a part. Its kink is rounded off, ever less; the slopes of the pairs are a
+    point of the dual problem.
     """
     w = np.zeros(problem.n_features) if start is None else np.array(start, dtype=np.float64)
     width = margin / 2
     best_w, best, bound, gap = w, np.inf, 0.0, np.inf
     n_iter = 0
     while n_iter < max_iter and width > ROUNDED * margin:
-        make = partial(SmoothedHinge, (hinge, squared_hinge), margin, width)
+        make = partial(SmoothedHinge, hinges, margin, width)
         rows = problem.rows.on(make, SmoothedHinge)
         smooth = replace(problem, rows=rows)
         # Of the objective, which is far less than at 0 where the scores separate the pairs.

@@ -24,7 +24,6 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
-    Design,
     LinearProblem,
     OnePart,
     Quadratic,
@@ -337,29 +336,21 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         with restored_on_error(self), ExitStack() as exit_stack:
             # fit discards the state of partial_fit.
             forget(self, "curvature_", "slope_", "total_query_weight_")
-            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            refuse_misread(X=X, y=y, qid=qid, **weights, propensity=propensity)
-            lists = self._utilities(X, y, qid, weights, propensity, exit_stack)
-            loss = self._loss(lists.largest, eta=self.eta)
+            columns = {"X": X, "y": y, "qid": qid, "propensity": propensity}
+            columns |= {"sample_weight": sample_weight, "query_weight": query_weight}
+            lists = self._utilities(columns, exit_stack=exit_stack)
+            loss = self._loss(lists.largest)
             choose_method(loss, self.solver)
             problem = self._problem(X, lists, loss)
             start = None
-            if self._warm_start(problem.n_features) is not None:
+            if self.warm_start and hasattr(self, "coef_"):
+                if len(self.coef_) != problem.n_features:
+                    raise ValueError(
+                        f"warm_start=True, but X has {problem.n_features} features and the last "
+                        f"fit had {len(self.coef_)}: pass the same features or warm_start=False."
+                    )
                 start = self._parameters(loss)
-            solve: Any = partial(solve_linear, method=self.solver)
-            by_gap = False
-            if isinstance(loss, ComparisonHinge) and self.solver == "auto":
-                by_gap = True
-                solve = partial(
-                    solve_linear_hinge,
-                    hinge=partial(_on, ComparisonHinge),
-                    squared_hinge=partial(_on, ComparisonSquaredHinge),
-                    margin=loss.margin,
-                )
-            solution = ridge_solution(self, problem, start, (X, y), solve=solve, by_gap=by_gap)
-            self.coef_, self.intercept_ = solution.coef, solution.intercept
-            self.loss_ = loss
-            self._store_queries(lists)
+            self._minimise(problem, start, (X, y), loss, lists)
         return self
 
     @with_callbacks
@@ -435,15 +426,12 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         refuse_blocked(self, X)
         with restored_on_error(self):
             is_first = not hasattr(self, "total_query_weight_")
-            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            refuse_misread(X=X, y=y, qid=qid, **weights, propensity=propensity)
-            rows, utilities = self._utility_lists(
-                X, y, qid, weights, reset=is_first, propensity=propensity
-            )
-            largest = float(utilities.grade.max())
-            loss = self._loss(largest, eta=self.eta) if is_first else self._raise_limit(largest)
+            columns = {"X": X, "y": y, "qid": qid, "propensity": propensity}
+            columns |= {"sample_weight": sample_weight, "query_weight": query_weight}
+            lists = self._utilities(columns, add=not is_first)
+            loss = self._loss(lists.largest) if is_first else self._raise_limit(lists.largest)
             choose_method(loss, self.solver, also="partial_fit")
-            size = rows.shape[1] + self._has_intercept(loss)
+            size = lists.blocks.n_features + self._has_intercept(loss)
             start = None if is_first else self._parameters(loss)
             if is_first:
                 self.curvature_, self.slope_ = np.zeros((size, size)), np.zeros(size)
@@ -453,19 +441,14 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
                     f"fit_intercept={self.fit_intercept!r} differs from the value for earlier "
                     "batches: reset it, or start again with fit."
                 )
-            lists = self._in_parts(rows, utilities, add=not is_first)
             total = self.total_query_weight_ + lists.weight
             quadratic = Quadratic(self.curvature_ / total, self.slope_ / total)
             problem = self._problem(X, lists, loss, total, quadratic, add=not is_first)
-            solve = partial(solve_linear, method=self.solver)
-            solution = ridge_solution(self, problem, start, (X, y), solve=solve)
-            self.coef_, self.intercept_ = solution.coef, solution.intercept
-            expansion = quadratic_expansion(problem, solution.parameters)
+            parameters = self._minimise(problem, start, (X, y), loss, lists, add=not is_first)
+            expansion = quadratic_expansion(problem, parameters)
             self.curvature_ = self.curvature_ + total * expansion.curvature
             self.slope_ = self.slope_ + total * expansion.slope
             self.total_query_weight_ = total
-            self.loss_ = loss
-            self._store_queries(lists, add=not is_first)
         return self
 
     def predict(self, X: Any, *, qid: Any = None) -> Any:
@@ -537,7 +520,8 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         curvatures = factor * sums[0]
         if multiple is None:
             alpha = np.full(len(curvatures), float(self.alpha))
-            self._warn_of_units(X, curvatures)
+            sparse = sp.issparse(X)
+            warn_of_scales(self, np.sqrt(curvatures), sparse=sparse, within_queries=True)
         else:
             alpha = multiple * scaled_penalties(sums, curvature, lists.weight)
             alpha = np.where(self.varies_, self.alpha_, alpha) if add else alpha
@@ -545,62 +529,68 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         intercept = self._has_intercept(loss)
         return LinearProblem(blocks, self.alpha_, intercept, quadratic, curvatures, factor)
 
-    def _utilities(
+    def _minimise(
         self,
-        X: Any,
-        y: Any,
-        qid: Any,
-        weights: dict[str, Any],
-        propensity: Any,
-        exit_stack: ExitStack,
+        problem: LinearProblem,
+        start: FloatArray | None,
+        data: tuple[Any, Any],
+        loss: TemplateLoss,
+        lists: BlockLists,
+        *,
+        add: bool = False,
+    ) -> FloatArray:
+        """Solve a problem and store what was learned; the parameters of the solution."""
+        solve: Any = partial(solve_linear, method=self.solver)
+        by_gap = False
+        if isinstance(loss, ComparisonHinge) and self.solver == "auto":
+            by_gap = True
+            hinges = (partial(_on, kind) for kind in (ComparisonHinge, ComparisonSquaredHinge))
+            solve = partial(solve_linear_hinge, hinges=tuple(hinges), margin=loss.margin)
+        solution = ridge_solution(self, problem, start, data, solve=solve, by_gap=by_gap)
+        self.coef_, self.intercept_ = solution.coef, solution.intercept
+        self.loss_ = loss
+        self._store_queries(lists, add=add)
+        return solution.parameters
+
+    def _utilities(
+        self, columns: dict[str, Any], *, add: bool = False, exit_stack: ExitStack | None = None
     ) -> BlockLists:
-        """Rows in one part or several, with the utilities of their lists."""
-        columns = {"X": X, "y": y, "qid": qid, **weights}
-        if not is_collection(X):
-            rows, in_memory = self._utility_lists(
-                X, y, qid, weights, reset=True, propensity=propensity
-            )
-            return self._in_parts(rows, in_memory)
+        """Rows in one part or several, with the utilities of their lists that have a measure.
+
+        ``add`` keeps what earlier batches stored.
+        """
+        refuse_misread(**columns)
         warn_if_not_positional(self.measure)
         measure, _ = positional_form(self.measure)
         labels = measure.label_type(name="y")
         convert = partial(with_utilities, measure, self.propensity_clip)
-        lists = self._chunked({**columns, "propensity": propensity}, labels, convert, exit_stack)
-        check_gains(type(self).__name__, measure, lists.labels)
+        X, propensity = columns["X"], columns["propensity"]
+        found: Lists | BlockLists
+        if exit_stack is not None and is_collection(X):
+            found = blocks = self._chunked(columns, labels, convert, exit_stack)
+        else:
+            y, qid = columns["y"], columns["qid"]
+            weights = {name: columns[name] for name in ("sample_weight", "query_weight")}
+            X, found = self._lists(X, y, qid, weights, labels=labels, reset=not add)
+        check_gains(type(self).__name__, measure, found.labels)
         if propensity is not None:
-            refuse_propensities(self.loss, measure, lists.labels)
-        if not lists.largest > 0:
+            refuse_propensities(self.loss, measure, found.labels)
+        if isinstance(found, Lists):
+            defined = convert(found, columns)
+            blocks = BlockLists.of(
+                defined,
+                trained_on=found.trained_on,
+                labels=found.labels,
+                blocks=None if defined is None else self._in_one_part(X, defined, add=add),
+            )
+        if not blocks.largest > 0:
             raise nothing_to_learn(measure, X.shape[0])
-        return lists
+        return blocks
 
-    def _utility_lists(
-        self,
-        X: Any,
-        y: Any,
-        qid: Any,
-        weights: dict[str, Any],
-        *,
-        reset: bool,
-        propensity: Any = None,
-    ) -> tuple[Any, Lists]:
-        """Rows, and utilities of the lists for which the measure is defined."""
-        warn_if_not_positional(self.measure)
-        measure, _ = positional_form(self.measure)
-        labels = measure.label_type(name="y")
-        X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
-        check_gains(type(self).__name__, measure, lists.labels)
-        if propensity is not None:
-            refuse_propensities(self.loss, measure, lists.labels)
-        columns = {"y": y, "propensity": propensity}
-        defined = with_utilities(measure, self.propensity_clip, lists, columns)
-        if defined is None or not np.any(defined.grade > 0):
-            raise nothing_to_learn(measure, X.shape[0])
-        return X, defined
-
-    def _loss(self, largest: float, *, eta: float | None = None) -> TemplateLoss:
+    def _loss(self, largest: float) -> TemplateLoss:
         """The loss for utilities up to ``eta``, or the limit of the measure, or ``largest``."""
         largest = max(positional_form(self.measure)[1].largest or 0.0, largest)
-        return calibrated_loss(self.loss, self.measure, eta=eta, largest=largest)
+        return calibrated_loss(self.loss, self.measure, eta=self.eta, largest=largest)
 
     def _warn_of_measure(self) -> None:
         warn_if_not_positional(self.measure)
@@ -612,27 +602,20 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         return np.append(self.coef_, self.intercept_) if self._has_intercept(loss) else self.coef_
 
     def _scores(self, X: Any) -> FloatArray:
-        return as_design(X).scores(self.coef_) + self.intercept_
+        return _linear_scores(self.coef_, self.intercept_, X)
 
-    def _items(self, X: Any, lists: Lists, *, add: bool = False) -> Design:
-        """Rows of the lists in their order; ``add`` keeps the normaliser of earlier batches."""
+    def _in_one_part(self, X: Any, lists: Lists, *, add: bool) -> OnePart:
+        """Rows in memory in the order of their lists."""
         self.normalizer_ = normalizer = as_normalizer(self.normalize)
-        if normalizer is None:
-            return view_design(X, lists.rows)
-        items = in_lists(X, lists).astype(np.float64, copy=False)
-        items = normalizer.fit_transform(items, qid=lists.list_of, sample_weight=lists.weight)
-        if add:
-            normalizer.n_queries_ += self.n_queries_
-            normalizer.list_ = None
-        return as_design(items)
-
-    def _in_parts(self, X: Any, lists: Lists, *, add: bool = False) -> BlockLists:
-        """Lists of rows in memory, in one part."""
-        items = self._items(X, lists, add=add)
-        blocks = OnePart(items, None, lists, count_threads(self.n_jobs))
-        return BlockLists.of(
-            lists, trained_on=lists.trained_on, labels=lists.labels, blocks=blocks
-        )
+        items = view_design(X, lists.rows) if normalizer is None else None
+        if normalizer is not None:
+            rows = in_lists(X, lists).astype(np.float64, copy=False)
+            rows = normalizer.fit_transform(rows, qid=lists.list_of, sample_weight=lists.weight)
+            items = as_design(rows)
+            if add:
+                normalizer.n_queries_ += self.n_queries_
+                normalizer.list_ = None
+        return OnePart(items, None, lists, count_threads(self.n_jobs))
 
     def _chunked(
         self,
@@ -671,21 +654,19 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
             normalizer.n_queries_ = lists.n_lists
         return replace(lists, blocks=blocks, labels=label_values)
 
-    def _warn_of_units(self, X: Any, curvatures: FloatArray) -> None:
-        """Warn where second derivatives by the coefficients differ much."""
-        warn_of_scales(self, np.sqrt(curvatures), sparse=sp.issparse(X), within_queries=True)
-
     def _predict_blocks(self, X: Any, qid: Any) -> Any:
+        # Not the ranker, with the record of its training.
+        score = partial(_linear_scores, self.coef_, self.intercept_)
         if self.normalizer_ is None:
-            return scores_by_parts(self, X, self._scorer())
+            return scores_by_parts(self, X, score)
         if qid is None or not shape_of(qid):
             raise ValueError(
                 f"This {type(self).__name__} normalises features within each query and needs qid "
                 "to score rows: pass qid=, one id per row."
             )
         check_features(self, X, reset=False)
-        normalizer, score = self.normalizer_, self._scorer()
-        rows, n_features = parts(X=X, qid=qid), self.n_features_in_
+        normalizer, n_features = self.normalizer_, self.n_features_in_
+        rows = parts(X=X, qid=qid)
 
         def ids_of_part(columns: dict[str, Any], number: int) -> tuple[int, AnyArray]:
             qid = columns["qid"]
@@ -699,13 +680,9 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         refuse_cut_queries(tuple(ids.results()))
         return rows.map(scores_of_part).array()
 
-    def _scorer(self) -> Callable[[Any], Any]:
-        """Copy of the ranker for scoring, without the record of its training."""
-        fitted = type(self)()
-        for name in ("coef_", "intercept_"):
-            if hasattr(self, name):
-                setattr(fitted, name, getattr(self, name))
-        return fitted._scores
+
+def _linear_scores(coef: FloatArray, intercept: float, X: Any) -> FloatArray:
+    return as_design(X).scores(coef) + intercept
 
 
 def refuse_propensities(loss: TemplateLoss | str, measure: MeasureLike, labels: AnyArray) -> None:

@@ -245,16 +245,6 @@ class QueryRanker(ListRanker):
         self.n_queries_ = lists.n_lists + (self.n_queries_ if add else 0)
         self.training_queries_ = self.training_queries_.joined(queries) if add else queries
 
-    def _warm_start(self, n_features: int) -> FloatArray | None:
-        if not self.warm_start or not hasattr(self, "coef_"):
-            return None
-        if len(self.coef_) != n_features:
-            raise ValueError(
-                f"warm_start=True, but X has {n_features} features and the last fit had"
-                f" {len(self.coef_)}: pass the same features or warm_start=False."
-            )
-        return self.coef_
-
     def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
         """Predict scores; within a query a greater score is nearer to the top.
 

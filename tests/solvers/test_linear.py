@@ -201,8 +201,10 @@ def hinge_by_cvxpy(X, y, offsets, alpha, margin):
 def solve_hinge(X, y, offsets, *, alpha, margin=1.0, **settings):
     return solve_linear_hinge(
         LinearProblem(OnePart(as_design(X)), alpha),
-        lambda margin, *lists: losses.ComparisonHinge(margin).on(y, offsets),
-        lambda margin, *lists: losses.ComparisonSquaredHinge(margin).on(y, offsets),
+        hinges=(
+            lambda margin, *lists: losses.ComparisonHinge(margin).on(y, offsets),
+            lambda margin, *lists: losses.ComparisonSquaredHinge(margin).on(y, offsets),
+        ),
         margin=margin,
         **settings,
     )
