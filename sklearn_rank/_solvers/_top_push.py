@@ -11,7 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, TypeAlias
+from types import SimpleNamespace
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.optimize import nnls
@@ -28,13 +29,11 @@ from ._result import Certificate, SolverResult, relative_gap
 Duals: TypeAlias = list[FloatArray]
 
 
-class DualPoint(NamedTuple):
-    """The positives at an interior point, and what a step from there aims at."""
-
-    cost: FloatArray
-    u: FloatArray  # Differences of scores
-    duals: Duals
-    aims: list[FloatArray]  # Changes of the products of complementary variables
+# Of the duals at an interior point, given costs and differences: the change of a slope with its
+# difference, h; that of a slope whose difference stays, e, as a function of what a step aims at,
+# changes of the products of complementary variables; and the duals' changes, from those aims, the
+# changes of the differences and of the slopes.
+Linearised: TypeAlias = tuple[FloatArray, Callable[..., FloatArray], Callable[..., Duals]]
 
 
 class DifferenceLoss(ABC):
@@ -53,27 +52,16 @@ class DifferenceLoss(ABC):
     def conjugate(self, slope: FloatArray) -> FloatArray:
         """Evaluate ``1 + sup over u of slope * u - l(u)``, accurate near the slope at 0."""
 
+    @abstractmethod
     def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
         """Choose the variables besides the slopes, given differences."""
-        return [slope]
 
     def pairs(self, cost: FloatArray | float, duals: Duals) -> list[tuple[FloatArray, FloatArray]]:
         """Complementary variables; of changes of all, at costs of 0, their changes."""
         return []
 
-    def product(self, cost: FloatArray, duals: Duals) -> float:
-        return float(sum(a @ b for a, b in self.pairs(cost, duals)))
-
     @abstractmethod
-    def curvature(self, at: DualPoint) -> FloatArray:
-        """The change of a slope with its difference, h."""
-
-    @abstractmethod
-    def constant(self, at: DualPoint) -> FloatArray:
-        """The change of a slope whose difference stays, e."""
-
-    def direction(self, at: DualPoint, du: FloatArray, d_slope: FloatArray) -> Duals:
-        return [d_slope]
+    def linearised(self, cost: FloatArray, u: FloatArray, duals: Duals) -> Linearised: ...
 
     def longest(self, cost: FloatArray, duals: Duals, step: Duals) -> float:
         return min(map(_longest_step, duals, step))
@@ -97,20 +85,15 @@ class SquaredHinge(DifferenceLoss):
         slope, slack = duals
         return [(slope, slack)]
 
-    def curvature(self, at: DualPoint) -> FloatArray:
-        slope, slack = at.duals
-        return slope / (slack + slope / (2 * at.cost))
+    def linearised(self, cost: FloatArray, u: FloatArray, duals: Duals) -> Linearised:
+        slope, slack = duals
+        divisor = slack + slope / (2 * cost)
+        missing = slope / (2 * cost) - 1.0 - u - slack
 
-    def constant(self, at: DualPoint) -> FloatArray:
-        slope, slack = at.duals
-        return (at.aims[0] - slope * self._missing(at)) / (slack + slope / (2 * at.cost))
+        def direction(aims: list[FloatArray], du: FloatArray, d_slope: FloatArray) -> Duals:
+            return [d_slope, d_slope / (2 * cost) - du + missing]
 
-    def direction(self, at: DualPoint, du: FloatArray, d_slope: FloatArray) -> Duals:
-        return [d_slope, d_slope / (2 * at.cost) - du + self._missing(at)]
-
-    def _missing(self, at: DualPoint) -> FloatArray:
-        slope, slack = at.duals
-        return slope / (2 * at.cost) - 1.0 - at.u - slack
+        return slope / divisor, lambda aims: (aims[0] - slope * missing) / divisor, direction
 
 
 class Hinge(DifferenceLoss):
@@ -132,24 +115,23 @@ class Hinge(DifferenceLoss):
         slope, slack, value = duals
         return [(slope, slack), (cost - slope, value)]
 
-    def curvature(self, at: DualPoint) -> FloatArray:
-        slope, slack, value = at.duals
-        rest = at.cost - slope
-        return slope * rest / (slack * rest + slope * value)
-
-    def constant(self, at: DualPoint) -> FloatArray:
-        slope, slack, value = at.duals
-        rest = at.cost - slope
-        return (rest * at.aims[0] - slope * at.aims[1]) / (slack * rest + slope * value)
-
-    def direction(self, at: DualPoint, du: FloatArray, d_slope: FloatArray) -> Duals:
-        slope, slack, value = at.duals
-        rest = at.cost - slope
+    def linearised(self, cost: FloatArray, u: FloatArray, duals: Duals) -> Linearised:
+        slope, slack, value = duals
+        rest = cost - slope
+        divisor = slack * rest + slope * value
         is_large = slope >= rest
-        by_slope = (at.aims[0] - slack * d_slope) / np.where(is_large, slope, 1.0)
-        by_rest = (at.aims[1] + value * d_slope) / np.where(is_large, 1.0, rest)
-        d_slack = np.where(is_large, by_slope, by_rest - du)
-        return [d_slope, d_slack, np.where(is_large, by_slope + du, by_rest)]
+
+        def direction(aims: list[FloatArray], du: FloatArray, d_slope: FloatArray) -> Duals:
+            by_slope = (aims[0] - slack * d_slope) / np.where(is_large, slope, 1.0)
+            by_rest = (aims[1] + value * d_slope) / np.where(is_large, 1.0, rest)
+            d_slack = np.where(is_large, by_slope, by_rest - du)
+            return [d_slope, d_slack, np.where(is_large, by_slope + du, by_rest)]
+
+        return (
+            slope * rest / divisor,
+            lambda aims: (rest * aims[0] - slope * aims[1]) / divisor,
+            direction,
+        )
 
     def longest(self, cost: FloatArray, duals: Duals, step: Duals) -> float:
         return min(super().longest(cost, duals, step), _longest_step(cost - duals[0], -step[0]))
@@ -175,16 +157,11 @@ class LogisticLoss(DifferenceLoss):
     def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
         return [slope, cost / np.log(2.0) - slope]
 
-    def curvature(self, at: DualPoint) -> FloatArray:
-        slope, rest = at.duals
-        return slope * rest / (at.cost / np.log(2.0))
-
-    def constant(self, at: DualPoint) -> FloatArray:
-        slope, rest = at.duals
-        return self.curvature(at) * (at.u - np.log(slope) + np.log(rest))
-
-    def direction(self, at: DualPoint, du: FloatArray, d_slope: FloatArray) -> Duals:
-        return [d_slope, -d_slope]
+    def linearised(self, cost: FloatArray, u: FloatArray, duals: Duals) -> Linearised:
+        slope, rest = duals
+        h = slope * rest / (cost / np.log(2.0))
+        e = h * (u - np.log(slope) + np.log(rest))
+        return h, lambda aims: e, lambda aims, du, d_slope: [d_slope, -d_slope]
 
 
 def _least_dual(u: FloatArray) -> float:
@@ -389,20 +366,20 @@ class _InteriorPoint:
         """Take a step of Mehrotra's method; return whether it had any length."""
         gamma = self.gamma
         n_products = sum(len(a) for a, _ in self.loss.pairs(self.cost, self.duals))
-        product = self.loss.product(self.cost, self.duals)
+        product = self._product(self.duals)
         product += float(self.beta @ self.excess + gamma @ self.xi)
         mean = product / (n_products + 2 * len(self.beta))
-        h = self.loss.curvature(DualPoint(self.cost, self.differences, self.duals, []))
+        linearised = self.loss.linearised(self.cost, self.differences, self.duals)
         g = self.beta * gamma / (self.excess * gamma + self.beta * self.xi)
-        if not (np.isfinite(g).all() and np.isfinite(h).all()):
+        if not (np.isfinite(g).all() and np.isfinite(linearised[0]).all()):
             return False
         try:
-            direction = self._directions(gamma, h, g)
+            direction = self._directions(gamma, g, linearised)
         except np.linalg.LinAlgError:
             return False
         guess = direction(0.0, None)
         length = min(1.0, guess.longest)
-        new_product = self.loss.product(self.cost, self._moved_duals(guess, length))
+        new_product = self._product(self._moved_duals(guess, length))
         new_product += float(
             (self.beta + length * guess.beta) @ (self.excess + length * guess.excess)
         )
@@ -421,12 +398,15 @@ class _InteriorPoint:
         self.duals = self._moved_duals(step, length)
         return True
 
-    def _moved_duals(self, step: _Step, length: float) -> Duals:
+    def _product(self, duals: Duals) -> float:
+        return float(sum(a @ b for a, b in self.loss.pairs(self.cost, duals)))
+
+    def _moved_duals(self, step: Any, length: float) -> Duals:
         return [dual + length * d for dual, d in zip(self.duals, step.duals, strict=True)]
 
     def _directions(
-        self, gamma: FloatArray, h: FloatArray, g: FloatArray
-    ) -> Callable[[float, _Step | None], _Step]:
+        self, gamma: FloatArray, g: FloatArray, linearised: Linearised
+    ) -> Callable[[float, Any], Any]:
         """Solver of Newton's system, given curvatures of the losses and weights of rows.
 
         It is one matrix of the features, bordered by T, eta and the total A: the changes of the
@@ -435,6 +415,7 @@ class _InteriorPoint:
         ``A = sum a``. The solver takes the target of the products of the pairs, and a first guess
         that corrects the direction.
         """
+        h, constant_of, duals_of = linearised
         pairs = [(self.beta, self.excess), (gamma, self.xi)]
         pairs += self.loss.pairs(self.cost, self.duals)
         # Where the divisor is 0, rounding is all that is left of both factors.
@@ -457,16 +438,16 @@ class _InteriorPoint:
             ]
         )
 
-        def direction(target: float, guess: _Step | None) -> _Step:
+        def direction(target: float, guess: Any) -> Any:
+            """Changes of all variables, and the longest step along them to the boundary."""
             # Changes of the products of complementary variables, less those of second order.
             aims = [target - a * b for a, b in pairs]
             if guess is not None:
                 changes = [(guess.beta, guess.excess), (guess.gamma, guess.xi)]
                 changes += self.loss.pairs(0.0, guess.duals)
                 aims = [aim - da * db for aim, (da, db) in zip(aims, changes, strict=True)]
-            excess_aim, xi_aim = aims[:2]
-            at = DualPoint(self.cost, self.differences, self.duals, aims[2:])
-            e = self.loss.constant(at)
+            excess_aim, xi_aim, *aims = aims
+            e = constant_of(aims)
             f = (gamma * excess_aim - self.beta * xi_aim) / divisor
             right = self.difference(e, f) + self.residual
             solution = solve(right[:, np.newaxis])[:, 0]
@@ -491,7 +472,7 @@ class _InteriorPoint:
             by_gamma = (xi_aim - self.xi * d_gamma) / np.where(is_large, 1.0, gamma)
             d_xi = np.where(is_large, by_beta + reference - d_eta, by_gamma)
             d_excess = np.where(is_large, by_beta, by_gamma - reference + d_eta)
-            duals = self.loss.direction(at, d_top - positive, d_slope)
+            duals = duals_of(aims, d_top - positive, d_slope)
             longest = min(
                 _longest_step(self.beta, d_beta),
                 _longest_step(self.xi, d_xi),
@@ -499,35 +480,20 @@ class _InteriorPoint:
                 _longest_step(gamma, d_gamma),
                 self.loss.longest(self.cost, self.duals, duals),
             )
-            return _Step(
-                coef,
-                positive,
-                reference,
-                float(d_eta),
-                d_beta,
-                d_xi,
-                d_excess,
-                d_gamma,
-                duals,
-                longest,
+            return SimpleNamespace(
+                coef=coef,
+                positive=positive,
+                reference=reference,
+                eta=float(d_eta),
+                beta=d_beta,
+                xi=d_xi,
+                excess=d_excess,
+                gamma=d_gamma,
+                duals=duals,
+                longest=longest,
             )
 
         return direction
-
-
-class _Step(NamedTuple):
-    """A direction in all variables, and the longest step along it to the boundary."""
-
-    coef: FloatArray
-    positive: FloatArray
-    reference: FloatArray
-    eta: float
-    beta: FloatArray
-    xi: FloatArray
-    excess: FloatArray
-    gamma: FloatArray
-    duals: Duals
-    longest: float
 
 
 def solve_top_push(
