@@ -62,7 +62,6 @@ from ._score_functions import (
     Search,
     maximise_rank_statistic,
     minimise_push,
-    solve_logistic_regression,
 )
 from ._top_push import (
     Hinge,

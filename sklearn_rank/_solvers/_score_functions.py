@@ -11,22 +11,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.optimize
-from scipy.special import expit
 
 from .._logistic_sums import LogisticSums
 from .._typing import BoolArray, FloatArray
 from ._design import Design
 from ._linear import LARGEST_FACTOR, LinearProblem, LinearSolution, OnePart, solve_linear
 from ._result import Certificate, SolverResult
-
-
-def solve_logistic_regression(
-    design: Design, positive: BoolArray, weight: FloatArray, C: float
-) -> LinearSolution:
-    """Minimise ``1 / 2 ||w||**2 + C sum of weight * log(1 + exp(-sign (X w + b)))``."""
-    loss, factor = LogisticLikelihood(positive, weight), C * float(weight.sum())
-    problem = LinearProblem(OnePart(design, loss), 1.0, True, factor=factor, system="factorised")
-    return solve_linear(problem, max_iter=100, tol=1e-8)
 
 
 def minimise_push(design: Design, push: _Push, **settings: Any) -> LinearSolution:
@@ -39,17 +29,23 @@ def minimise_push(design: Design, push: _Push, **settings: Any) -> LinearSolutio
     return solve_linear(problem, by_gap=True, **settings)
 
 
-class _SmoothLoss(ABC):
-    """A convex function of scores of two classes with second derivatives."""
+class _Push(ABC):
+    """C times the p-norm push R_p of a loss l of pairs, or a function of it, each convex.
+
+    ``R_p = (mean over negatives j of (mean over positives i of l(s_j - s_i))**p)**(1/p)``, the
+    means weighted; p is finite, and at least 1.
+    """
 
     is_convex = has_hessian_product = has_curvature = True
+    system: Literal["preconditioned", "factorised"]
 
-    def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
-        self._weight = weight
+    def __init__(self, positive: BoolArray, weight: FloatArray, p: float, C: float = 1.0) -> None:
+        self._p, self.scale = p, C
         self._pos, self._neg = np.flatnonzero(positive), np.flatnonzero(~positive)
         # Shares of the rows in the weight of their class.
         self._pos_shares = weight[self._pos] / weight[self._pos].sum()
         self._neg_shares = weight[self._neg] / weight[self._neg].sum()
+        self._scores, self._found = np.empty(0), dict[str, Any]()
 
     @abstractmethod
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]: ...
@@ -68,24 +64,9 @@ class _SmoothLoss(ABC):
     def _join(
         self, by_positive: FloatArray | float, by_negative: FloatArray | float
     ) -> FloatArray:
-        joined = np.empty(len(self._weight))
+        joined = np.empty(len(self._pos) + len(self._neg))
         joined[self._pos], joined[self._neg] = by_positive, by_negative
         return joined
-
-
-class _Push(_SmoothLoss):
-    """C times the p-norm push R_p of a loss l of pairs, or a function of it, each convex.
-
-    ``R_p = (mean over negatives j of (mean over positives i of l(s_j - s_i))**p)**(1/p)``, the
-    means weighted; p is finite, and at least 1.
-    """
-
-    system: Literal["preconditioned", "factorised"]
-
-    def __init__(self, positive: BoolArray, weight: FloatArray, p: float, C: float = 1.0) -> None:
-        super().__init__(positive, weight)
-        self._p, self.scale = p, C
-        self._scores, self._found = np.empty(0), dict[str, Any]()
 
     def _cached(self, function: Callable[[FloatArray], Any], scores: FloatArray) -> Any:
         """Value of a function of scores, cached for the last scores."""
@@ -186,22 +167,6 @@ def p_norm(heights: FloatArray, shares: FloatArray, p: float) -> tuple[float, Fl
     powers = shares * (heights / highest) ** (p - 1.0)
     mean = float(powers @ (heights / highest))
     return highest * mean ** (1.0 / p), powers * mean ** (1.0 / p - 1.0)
-
-
-class LogisticLikelihood(_SmoothLoss):
-    """Mean over all rows of ``log(1 + exp(-s))`` for positives, ``log(1 + exp(s))`` for others."""
-
-    def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
-        super().__init__(positive, weight)
-        self._positive, self._share = positive, weight / weight.sum()
-
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        losses = np.logaddexp(0.0, np.where(self._positive, -scores, scores))
-        return float(self._share @ losses), self._share * (expit(scores) - self._positive)
-
-    def diagonal(self, scores: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-        probability = expit(scores)
-        return self._share * probability * (1.0 - probability), []
 
 
 @dataclass(frozen=True, eq=False)

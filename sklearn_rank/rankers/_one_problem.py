@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
-from .._lists import ScoredLists
+from .._lists import Lists, ScoredLists
 from .._order import merge_rounded
 from .._sklearn_compat import Interval, StrOptions
 from .._solvers import (
@@ -21,8 +21,10 @@ from .._solvers import (
     Design,
     ExponentialPush,
     Hinge,
+    LinearProblem,
     LogisticLoss,
     LogisticPush,
+    OnePart,
     RankStatisticProblem,
     RankStatisticSolution,
     Search,
@@ -33,13 +35,15 @@ from .._solvers import (
     largest_collapsing_mass,
     maximise_rank_statistic,
     minimise_push,
-    solve_logistic_regression,
+    solve_linear,
     solve_top_push,
 )
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import hint_of_adaboost
 from .._warn import warn
 from ..exceptions import ZeroSolutionWarning
+from ..losses import PointwiseLogistic
+from ..losses._shared import LossOnLists
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import (
     LinearRankMeasure,
@@ -710,9 +714,7 @@ class RankStatisticRanker(OneProblemRanker):
 
     def _start(self, design: Design, rows: TwoClasses) -> FloatArray:
         if self.start is None:
-            return solve_logistic_regression(
-                design, rows.positive, rows.weight, float(self.C)
-            ).coef
+            return logistic_regression(design, rows.positive, rows.weight, float(self.C)).coef
         # For rows that are not in memory, the start is already fitted.
         X = getattr(design, "matrix", None)
         X = X if X is None else X.astype(np.float64, copy=False)
@@ -743,6 +745,16 @@ class RankStatisticRanker(OneProblemRanker):
                 "iterations: raise max_iter, tol or bandwidth, or lower n_init.",
                 ConvergenceWarning,
             )
+
+
+def logistic_regression(
+    design: Design, positive: BoolArray, weight: FloatArray, C: float
+) -> SolverResult:
+    """Minimise ``1 / 2 ||w||**2 + C sum of weight * log(1 + exp(-sign (X w + b)))``."""
+    lists = Lists(positive.astype(np.float64), np.array([0, len(positive)]), weight)
+    loss = LossOnLists(PointwiseLogistic(), lists)
+    problem = LinearProblem(OnePart(design, loss), 1.0, True, factor=C, system="factorised")
+    return solve_linear(problem, max_iter=100, tol=1e-8)
 
 
 def _problem(
