@@ -21,7 +21,7 @@ BLOCK = re.compile(
 INSERTION = re.compile(
     r"In `(?P<file>[^`]+)`(?:, (?P<where>after|instead of) `(?P<line>[^`]+)`)?$"
 )
-KINDS = ["A measure", "A loss", "A ranker", "A method of interval"]
+KINDS = ["A measure", "A loss", "A ranker", "A method of interval", "Another kind of data"]
 
 
 def sections():

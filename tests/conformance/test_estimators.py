@@ -129,7 +129,8 @@ def public_estimators():
         if any(part.startswith("_") for part in info.name.split(".")):
             continue
         module = importlib.import_module(info.name)
-        for name, value in vars(module).items():
+        for name in dir(module):
+            value = getattr(module, name)
             if (
                 inspect.isclass(value)
                 and issubclass(value, BaseEstimator)
