@@ -473,37 +473,25 @@ def focus_weights(
     return focused * (weight.sum() / focused.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class Rounds:
-    models: list[Any]  # Fitted classifiers, the pilot first
-    positive: Any  # The class that belongs on top
-    spreads: tuple[float, float]
-    held_out: tuple[FloatArray, FloatArray] | None = None
+def shares_of(combination: Combination, spreads: Any) -> FloatArray:
+    """Shares of pilot and last round in the scores, given the spreads of theirs."""
+    if combination != "sum":
+        return np.array([1.0, 0.0] if combination == "pilot" else [0.0, 1.0])
+    # Scores without spread order nothing, and have no share.
+    shares = np.array([1.0 / spread if spread > 0.0 else 0.0 for spread in spreads])
+    return shares / shares.sum() if shares.any() else np.array([0.0, 1.0])
 
-    def scores(
-        self,
-        X: Any,
-        combination: Combination,
-        score: Callable[[Any, Any, Any], FloatArray] = log_odds,
-    ) -> FloatArray:
-        parts = [
-            score(model, X, self.positive) if share else 0.0
-            for model, share in zip(
-                (self.models[0], self.models[-1]), self.shares(combination), strict=True
-            )
-        ]
-        return self.combined(parts, combination)
 
-    def shares(self, combination: Combination) -> FloatArray:
-        if combination != "sum":
-            return np.array([1.0, 0.0] if combination == "pilot" else [0.0, 1.0])
-        # Scores without spread order nothing, and have no share.
-        shares = np.array([1.0 / spread if spread > 0.0 else 0.0 for spread in self.spreads])
-        return shares / shares.sum() if shares.any() else np.array([0.0, 1.0])
-
-    def combined(self, parts: Any, combination: Combination) -> FloatArray:
-        shares = self.shares(combination)
-        return shares[0] * parts[0] + shares[1] * parts[1]
+def pooled_scores(
+    models: list[Any],
+    X: Any,
+    positive: Any,
+    shares: FloatArray,
+    score: Callable[[Any, Any, Any], FloatArray] = log_odds,
+) -> FloatArray:
+    """Scores by the pilot, the first of the models, and the last round."""
+    ends = zip((models[0], models[-1]), shares, strict=True)
+    return np.asarray(sum(share * score(model, X, positive) for model, share in ends if share))
 
 
 def _score_fold(
@@ -749,21 +737,25 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
                 }
                 for train, test in self._folds(cv, X, y, groups):
                     part = None if groups is None else rows_at(groups, train)
-                    rounds = fit_rounds(rows_at(X, train), y[train], rows.part(train), part)
-                    held_out, of_test = rows_at(X, test), rows.part(test)
+                    models, spreads, _ = fit_rounds(
+                        rows_at(X, train), y[train], rows.part(train), part
+                    )
+                    of_test, args = rows.part(test), (rows_at(X, test), rows.pos_label)
                     for name, column in values.items():
-                        scores, mass = rounds.scores(held_out, name), of_test.weight
+                        scores = pooled_scores(models, *args, shares_of(name, spreads))
+                        mass = of_test.weight
                         column.append(measure(of_test.positive, scores, sample_weight=mass))
                 self.scores_ = {name: np.array(column) for name, column in values.items()}
                 self.combine_ = max(values, key=lambda name: self.scores_[name].mean())
-            rounds = fit_rounds(
+            models, self.spreads_, held_out = fit_rounds(
                 X, y, rows, groups, on_round=progress.block_done, for_threshold=True
             )
-            self.pilot_, *self.rounds_ = rounds.models
-            self.spreads_ = np.array(rounds.spreads)
-            scores = rounds.scores(X, self.combine_)
-            if rounds.held_out is not None:
-                scores = rounds.combined(rounds.held_out, self.combine_)
+            self.pilot_, *self.rounds_ = models
+            shares = shares_of(self.combine_, self.spreads_)
+            if held_out is None:
+                scores = pooled_scores(models, X, rows.pos_label, shares)
+            else:
+                scores = shares[0] * held_out[0] + shares[1] * held_out[1]
             self.top_threshold_ = rows.direction * share_threshold(
                 scores, np.zeros(len(scores)), rows.weight, self.tau
             )
@@ -795,8 +787,12 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         *,
         on_round: Callable[[], None] = lambda: None,
         for_threshold: bool = False,
-    ) -> Rounds:
-        """Fit, weigh the rows by their places, fit again; with held-out scores for a threshold."""
+    ) -> tuple[list[Any], FloatArray, Any]:
+        """Fit, weigh the rows by their places, fit again.
+
+        Returns the models, the spreads of the scores of the first and the last, and if they are
+        needed for a threshold their scores of held-out rows.
+        """
         weight, positive = rows.weight, rows.pos_label
         fit: Callable[..., Any] = partial(fit_with_weights, self._base(), **fit_params)
 
@@ -825,9 +821,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             current = focus_weights(scores, weight, self.focus_, self.floor)
             models.append(fit(X, y, current))
             on_round()
-        pilot_spread, last_spread = (
-            _spread(log_odds(model, X, positive), weight) for model in (models[0], models[-1])
-        )
+        spreads = [_spread(log_odds(models[k], X, positive), weight) for k in (0, -1)]
         held_out = None
         is_steady = linear is not None and not is_flexible(rows, np.shape(linear.coef_)[-1])
         rarest = min(np.sum(rows.positive), np.sum(~rows.positive))
@@ -836,7 +830,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             if pilot_scores is None:
                 pilot_scores = score_held_out(weight, folds)
             held_out = pilot_scores, score_held_out(current, folds)
-        return Rounds(models, positive, (pilot_spread, last_spread), held_out)
+        return models, np.array(spreads), held_out
 
     def _folds(self, cv: Any, X: Any, y: AnyArray, groups: Any) -> list[Fold]:
         """Folds of which each row is in one test part, and both classes in each training part."""
@@ -873,7 +867,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         parts = [np.asarray(getattr(fit, name)) for fit in (self.pilot_, self.rounds_[-1])]
         if name == "feature_importances_":
             parts = [part / (part.sum() or 1.0) for part in parts]
-        return self._rounds().combined(parts, self.combine_)
+        shares = shares_of(self.combine_, self.spreads_)
+        return shares[0] * parts[0] + shares[1] * parts[1]
 
     @property
     def coef_(self) -> FloatArray:
@@ -912,10 +907,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         return expit(np.column_stack((-odds, odds)))
 
     def _pooled(self, X: Any, score: Any) -> FloatArray:
-        return self._towards_positive(self._rounds().scores(X, self.combine_, score))
-
-    def _rounds(self) -> Rounds:
-        return Rounds([self.pilot_, *self.rounds_], self.pos_label_, tuple(self.spreads_))
+        models, shares = [self.pilot_, *self.rounds_], shares_of(self.combine_, self.spreads_)
+        return self._towards_positive(pooled_scores(models, X, self.pos_label_, shares, score))
 
 
 def _linear_part(estimator: Any) -> Any:
