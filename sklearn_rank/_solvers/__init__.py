@@ -51,7 +51,7 @@ from ._rank_boost import (
     by_columns,
     rank_boost,
 )
-from ._result import Certificate, LossOfScores, SolverResult, choose_method, count_threads
+from ._result import Certificate, SolverResult, choose_method, count_threads
 from ._score_functions import (
     ROUNDING_OF_STATISTIC,
     CumulatedPhi,

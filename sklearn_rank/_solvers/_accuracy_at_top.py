@@ -125,7 +125,7 @@ def solve_candidates(
     tops: Sequence[Top],
     *,
     scales: bool = False,
-    solver: str = "newton",
+    solver: str = "auto",
     tol: float = 1e-6,
     max_iter: int = 500,
     n_jobs: int | None = None,
@@ -137,8 +137,8 @@ def solve_candidates(
     Solutions of dense data are held, as many numbers as the data have; those of sparse data that
     are selected are solved for again.
     """
-    by_solver: Any = {"newton": solve_pivots_newton, "cvxpy": solve_pivots_cvxpy}
-    solve = partial(by_solver[solver], tol=tol, max_iter=max_iter)
+    by_solver: Any = solve_pivots_cvxpy if solver == "cvxpy" else solve_pivots_newton
+    solve = partial(by_solver, tol=tol, max_iter=max_iter)
     basis = None
     if problem.rows.is_dense and problem.n_features > len(problem.y):
         # Weights off the span of the rows only add to the norm, so that no solution has any.
@@ -217,7 +217,7 @@ ONE_IN = 10
 STARTS = 20
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AccuracyAtTopSolution(SolverResult):
     """The selected solution, and what is known of all candidates."""
 

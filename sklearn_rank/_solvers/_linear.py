@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from .._typing import FloatArray, IntArray
 from ._design import LARGEST_COPY, Coordinates, Design, column_scales, squares_about
-from ._result import Certificate, LossOfScores, SolverResult, choose_method, relative_gap
+from ._result import Certificate, SolverResult, choose_method, relative_gap
 
 # A direction need not solve Newton's system better than the next one will change it.
 FORCING = 0.1
@@ -315,21 +315,21 @@ def _count_and_sum(items: Design, loss: Any) -> tuple[float, FloatArray]:
 
 
 def _loss_and_gradient(
-    items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
+    items: Design, loss: Any, scores: FloatArray, n_parameters: int
 ) -> tuple[float, FloatArray]:
     values, by_score = loss.value_and_gradient(scores)
     return float(np.sum(values)), _pull_back(items, by_score, n_parameters)
 
 
 def _loss_product(
-    items: Design, loss: LossOfScores, scores: FloatArray, direction: FloatArray
+    items: Design, loss: Any, scores: FloatArray, direction: FloatArray
 ) -> tuple[FloatArray]:
     by_score = loss.hessian_product(scores, _scores_of(items, direction))
     return (_pull_back(items, by_score, len(direction)),)
 
 
 def _loss_curvature(
-    items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
+    items: Design, loss: Any, scores: FloatArray, n_parameters: int
 ) -> tuple[FloatArray]:
     """Second derivatives by the parameters by the parts of those by the scores that are known."""
     weight, subtracted = loss.diagonal(scores)
@@ -346,7 +346,13 @@ def _loss_curvature(
 
 
 class Parts:
-    """Rows in parts of whole lists, with the loss of the scores of each; see :class:`OnePart`."""
+    """Rows in parts of whole lists, with the loss of the scores of each; see :class:`OnePart`.
+
+    A loss says whether it ``is_convex``, and whether it ``has_hessian_product`` and
+    ``has_curvature``. It has ``value_and_gradient(score)``, with the value or that of each list,
+    and these: ``hessian_product(score, direction)``, and ``diagonal(score)``, the diagonal of the
+    second derivatives, less outer products of vectors.
+    """
 
     loss: Any  # The loss, or its properties
     n_features: Any
@@ -868,14 +874,6 @@ class LabelProblem(LinearProblem):
         return matrix - means @ member
 
 
-@dataclass(frozen=True, eq=False)
-class LinearSolution(SolverResult):
-    """Minimum of a :class:`LinearProblem`, or of one for several labels."""
-
-    intercept: Any  # (n_labels,): The minimiser b; 0 without an intercept
-    parameters: FloatArray  # (n_parameters,)
-
-
 def solve_linear(
     problem: LinearProblem,
     *,
@@ -885,7 +883,7 @@ def solve_linear(
     start: FloatArray | None = None,
     by_gap: bool = False,
     on_iteration: Callable[[int, float, float], None] | None = None,
-) -> LinearSolution:
+) -> SolverResult:
     """Minimise a smooth convex loss of linear scores with a ridge penalty.
 
     It ends where little of the decrease of the objective remains or, ``by_gap``, of the objective.
@@ -934,9 +932,7 @@ def solve_linear(
         converged=bool(remainder <= tol),
     )
     coef, intercept = problem.split(parameters)
-    return LinearSolution(
-        coef=coef, certificate=certificate, intercept=intercept, parameters=parameters
-    )
+    return SolverResult(coef, certificate, intercept, parameters)
 
 
 def _lbfgs(
@@ -1012,13 +1008,13 @@ class SmoothedHinge:
 def solve_linear_hinge(
     problem: LinearProblem,
     *,
-    hinges: tuple[Callable[..., LossOfScores], ...],
+    hinges: tuple[Callable[..., Any], ...],
     margin: float = 1.0,
     tol: float = 1e-4,
     max_iter: int = 1000,
     start: FloatArray | None = None,
     on_iteration: Callable[[int, float, float], None] | None = None,
-) -> LinearSolution:
+) -> SolverResult:
     """Minimise a hinge of pairs of linear scores, in place of the loss of a problem.
 
     It is ``max(0, margin - d)`` of differences d of scores; the hinge and its square take a margin
@@ -1070,7 +1066,7 @@ def solve_linear_hinge(
             break
         width *= SHRINKAGE
     certificate = Certificate(best, bound, n_iter=n_iter, converged=bool(gap <= tol))
-    return LinearSolution(best_w, certificate, intercept=0.0, parameters=best_w)
+    return SolverResult(best_w, certificate, parameters=best_w)
 
 
 def _hinge_sums(

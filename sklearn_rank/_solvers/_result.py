@@ -1,4 +1,4 @@
-"""Results of solvers with certificates, what solvers need of losses, and numbers of threads."""
+"""Results of solvers with certificates, methods that losses permit, and numbers of threads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from joblib.parallel import get_active_backend
@@ -51,28 +51,8 @@ class SolverResult:
 
     coef: FloatArray  # (n_features,): Weights of the features
     certificate: Certificate  # How good they are
-
-
-class LossOfScores(Protocol):
-    """A convex loss of the scores of given items; what it has chooses the method."""
-
-    @property
-    def is_convex(self) -> bool: ...
-
-    @property
-    def has_hessian_product(self) -> bool: ...
-
-    @property
-    def has_curvature(self) -> bool: ...
-
-    def value_and_gradient(self, score: FloatArray, /) -> tuple[Any, FloatArray]:
-        """Value, or that of each list, and the gradient of their sum."""
-
-    def hessian_product(self, score: FloatArray, direction: FloatArray, /) -> FloatArray:
-        """Product of the second derivatives with a vector; called if it is known."""
-
-    def diagonal(self, score: FloatArray, /) -> tuple[FloatArray, list[FloatArray]]:
-        """Diagonal of the second derivatives, less outer products of vectors; if it is known."""
+    intercept: Any = 0.0  # (n_labels,) of a problem of labels
+    parameters: Any = None  # (n_parameters,): Of a linear problem, which has both in one vector
 
 
 def choose_method(loss: Any, method: str = "auto", *, also: str = "") -> str:

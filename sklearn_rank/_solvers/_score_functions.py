@@ -15,11 +15,11 @@ import scipy.optimize
 from .._logistic_sums import LogisticSums
 from .._typing import BoolArray, FloatArray
 from ._design import Design
-from ._linear import LARGEST_FACTOR, LinearProblem, LinearSolution, OnePart, solve_linear
+from ._linear import LARGEST_FACTOR, LinearProblem, OnePart, solve_linear
 from ._result import Certificate, SolverResult
 
 
-def minimise_push(design: Design, push: _Push, **settings: Any) -> LinearSolution:
+def minimise_push(design: Design, push: _Push, **settings: Any) -> SolverResult:
     """Minimise ``1 / 2 ||w||**2`` plus a push of X w, to a relative duality gap.
 
     The derivatives a of a function f at scores X w are a point of the Fenchel dual, at which
@@ -279,7 +279,7 @@ class RankStatisticProblem(NamedTuple):
         return float(share @ mean) - worst / (best - worst), slopes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RankStatisticSolution(SolverResult):
     """The best weights by the exact statistic, ``certificate.objective``."""
 

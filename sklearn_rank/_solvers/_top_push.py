@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from scipy.optimize import nnls
@@ -511,19 +511,21 @@ def solve_top_push(
     gain = (problem.loss.slope_at_zero * problem.at_zero) ** 2
     negligible = 2.0 * tol * problem.at_zero / gain
     # Two points at a distance of at most 1e-6 of the spread of the rows are one.
-    nearest, _ = nearest_top(problem, min(1e-12 * problem.means[2], negligible))
-    n_iter, at_zero = nearest.n_iter, problem.at_zero
+    negligible = min(1e-12 * problem.means[2], negligible)
+    nearest, points = nearest_top(problem, negligible)
+    at_zero, square = problem.at_zero, float(nearest @ nearest)
+    n_iter = len(points) + (square > negligible)
     # No solution is worse than 0.
     coef, best, lower = np.zeros(problem.design.shape[1]), 0.0, -np.inf
-    if nearest.is_one:
-        lower = -0.5 * gain * nearest.square
+    if square <= negligible:
+        lower = -0.5 * gain * square
         certificate = Certificate(at_zero, at_zero + lower, n_iter=n_iter, gap=-lower / at_zero)
         return SolverResult(coef, certificate)
     inner_tol, mask = 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
     if len(mask) > 4 * SPARE_ROWS:
         # The first set of rows is a guess, which need not be solved accurately.
         inner_tol = max(inner_tol, 1e-2)
-        scores = problem.design.scores(nearest.coef)[problem.reference]
+        scores = problem.design.scores(nearest)[problem.reference]
         mask = _active_and_spare(problem, scores)
     point = _InteriorPoint(problem, mask)
     while True:
@@ -561,15 +563,6 @@ def _active_and_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
     return np.asarray(active | (scores >= least))
 
 
-class NearestTop(NamedTuple):
-    """The mean of the positives less one of the top: the nearest, or one by which T is less."""
-
-    coef: FloatArray
-    square: float  # Its square, the distance of the two
-    is_one: bool  # Whether it is negligible, so that the mean of the positives is one of the top
-    n_iter: int  # Passes over rows
-
-
 def nearest_in_hull(points: FloatArray) -> FloatArray:
     """Point of a convex hull that is nearest to 0, accurate in relation to its points.
 
@@ -586,19 +579,20 @@ def nearest_in_hull(points: FloatArray) -> FloatArray:
 
 def nearest_top(
     problem: TopPushProblem, negligible: float, points: FloatArray | None = None
-) -> tuple[NearestTop, FloatArray]:
+) -> tuple[FloatArray, FloatArray]:
     """Find weights by which the mean of the positives is above T, or show that there are none.
 
-    There are none where w = 0 minimises the objective for all costs in the same proportions. A
-    squared distance of at most ``negligible`` is none. The points, the mean of the positives less
-    means of the top, may be those of a larger mass; they are returned with those that were added.
+    They are the mean of the positives less one of the top, the nearest if their square is at most
+    ``negligible``: then w = 0 minimises the objective for all costs in the same proportions. The
+    points, the mean of the positives less means of the top, may be those of a larger mass; they
+    are returned with those that were added.
     """
     centre, mean, _ = problem.means
     points = (centre - mean)[np.newaxis] if points is None else points
-    n_iter, coef, last_square = 1, nearest_in_hull(points), np.inf
+    coef, last_square = nearest_in_hull(points), np.inf
     square = float(coef @ coef)
     while negligible < square < last_square:
-        n_iter, last_square = n_iter + 1, square
+        last_square = square
         scores = problem.design.scores(coef)[problem.reference] - float(centre @ coef)
         shares = problem.top.shares(scores)
         if shares @ scores < -1e-3 * square:  # rounding is less
@@ -608,7 +602,7 @@ def nearest_top(
         points = np.vstack([points, centre - problem.design.pull_back(share)])
         coef = nearest_in_hull(points)
         square = float(coef @ coef)
-    return NearestTop(coef, square, square <= negligible, n_iter), points
+    return coef, points
 
 
 def largest_collapsing_mass(problem: TopPushProblem) -> float:
@@ -616,10 +610,11 @@ def largest_collapsing_mass(problem: TopPushProblem) -> float:
     points, mass = None, float(problem.top.weight.sum())
     while mass > problem.top.mass:
         top = TopMean(problem.top.weight, mass)
-        found, points = nearest_top(replace(problem, top=top), 1e-6 * problem.means[2], points)
-        if found.is_one:
+        negligible = 1e-6 * problem.means[2]
+        coef, points = nearest_top(replace(problem, top=top), negligible, points)
+        if coef @ coef <= negligible:
             return mass
-        scores = problem.design.scores(found.coef)
+        scores = problem.design.scores(coef)
         mean = float(problem.cost @ scores[problem.positive] / problem.cost.sum())
         # T of a larger mass is less than the mean of the positives in this direction.
         mass = top.mass_of_mean(scores[problem.reference], mean)

@@ -106,13 +106,7 @@ class AccuracyAtTopBase(KernelRanker):
     _poor_score = True
 
     def _solver_settings(self) -> dict[str, Any]:
-        solver = "newton" if self.solver == "auto" else self.solver
-        return {
-            "solver": solver,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "n_jobs": self.n_jobs,
-        }
+        return {name: getattr(self, name) for name in ("solver", "tol", "max_iter", "n_jobs")}
 
     def _progress(self, n_blocks: int, X: Any, y: Any) -> FitProgress:
         remedy = (
@@ -201,16 +195,21 @@ class AccuracyAtTopBase(KernelRanker):
                 "lower C, or raise tau.",
                 QuantileDistanceWarning,
             )
-        missed = np.count_nonzero(~candidates.converged)
+        self._warn_of_missed([candidates], "lower C")
+
+    def _warn_of_missed(
+        self, solved: list[PivotSolutions], regularise: str, where: str = ""
+    ) -> None:
+        missed = sum(np.count_nonzero(~values.converged) for values in solved)
         if missed:
             warn_not_converged(
                 "relative_gap",
-                self.dual_gap_,
-                n_iter=self.n_iter_,
+                max(float(values.relative_gap.max()) for values in solved),
+                n_iter=max(int(values.n_iter.max()) for values in solved),
                 max_iter=self.max_iter,
                 tol=self.tol,
-                regularise="lower C",
-                problems=f"{missed} of {len(candidates.converged)} problems",
+                regularise=regularise,
+                problems=f"{missed} of {sum(len(v.n_iter) for v in solved)} problems{where}",
             )
 
     def margin_bound(
@@ -1048,17 +1047,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                     function = learned_scores(kernel, solution.coef, X_train)
                     ranker._store_function(function, X_train, part, mass, top)
                     of_cost[place] = scorer(ranker, X_test, y_test, **params_test)
-        missed = sum(np.count_nonzero(~values.converged) for values in solved)
-        if missed:
-            warn_not_converged(
-                "relative_gap",
-                max(float(values.relative_gap.max()) for values in solved),
-                n_iter=max(int(values.n_iter.max()) for values in solved),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                regularise="leave out the largest C",
-                problems=f"{missed} of {sum(len(v.converged) for v in solved)} problems in folds",
-            )
+        self._warn_of_missed(solved, "leave out the largest C", " in folds")
         return scores
 
     def _choose(self, grid: TopGrid, scores: FloatArray) -> None:
