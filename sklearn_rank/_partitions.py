@@ -275,6 +275,21 @@ def how_to_join(qid: Any) -> str:
     )
 
 
+def no_rows_of(X: Any) -> Any:
+    """An array or data frame in memory with the features of a collection, but no rows."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"X has {X.ndim} dimensions, but must have two: pass a dask array or dataframe of "
+            "rows and features."
+        )
+    if isnan(X.shape[1]):
+        raise ValueError(
+            "X is a dask array with an unknown number of columns: call X.compute_chunk_sizes() "
+            "first."
+        )
+    return X._meta if _is_frame(X) else np.empty((0, X.shape[1]))
+
+
 def _is_single(value: Any) -> bool:
     if value is None or isinstance(value, str | bytes):
         return True

@@ -159,20 +159,6 @@ class Evidence:
         """What is independent: the groups, or each row by itself."""
         return self.groups or singleton_groups(len(self.data.score))
 
-    def by_groups(self) -> ScoredLists:
-        """Make a list of each group; without groups the one list."""
-        data = self.data
-        if self.groups is None:
-            return data
-        order, sizes = np.argsort(self.groups.codes, kind="stable"), np.bincount(self.groups.codes)
-        return ScoredLists(
-            labels=data.labels[order],
-            score=data.score[order],
-            weight=None if data.weight is None else data.weight[order],
-            offsets=np.append(0, np.cumsum(sizes[sizes > 0])),
-            ids=np.flatnonzero(sizes),
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Draws:

@@ -12,55 +12,18 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from .._lists import Lists
-from .._partitions import Partitions, has_cluster, parts
+from .._partitions import Partitions, has_cluster, no_rows_of, parts
 from .._solvers import ChunkedDesign, Design, Parts, bytes_of, view_design
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_sample_weight, check_vector, missing_label, ravelled
-from ._base import forget
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
     """Store the number and names of the features of a collection, or compare them with those."""
-    n_features, names = _features(X)
-    if reset:
-        forget(estimator, "feature_names_in_")
-        estimator.n_features_in_ = n_features
-        if names is not None:
-            estimator.feature_names_in_ = names
-        return
-    if n_features != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {n_features} features, but {type(estimator).__name__} is expecting"
-            f" {estimator.n_features_in_} features as input."
-        )
-    expected = getattr(estimator, "feature_names_in_", None)
-    if expected is not None and names is not None and not np.array_equal(expected, names):
-        place = int(np.argmax(expected != names))
-        raise ValueError(
-            f"Feature {place} of X is {names[place]!r}, but was {expected[place]!r} in fit: pass "
-            "the columns in the order of fit, X[list(estimator.feature_names_in_)]."
-        )
-
-
-def _features(X: Any) -> tuple[int, Any]:
-    if X.ndim != 2:
-        raise ValueError(
-            f"X has {X.ndim} dimensions, but must have two: pass a dask array or dataframe of "
-            "rows and features."
-        )
-    names = getattr(X, "columns", None)
-    if names is not None:
-        names = np.asarray(names, dtype=object)
-        names = names if all(isinstance(name, str) for name in names) else None
-    n_features = X.shape[1]
-    if n_features != n_features:
-        raise ValueError(
-            "X is a dask array with an unknown number of columns: call X.compute_chunk_sizes() "
-            "first."
-        )
-    return int(n_features), names
+    validate_data(estimator, no_rows_of(X), reset=reset, skip_check_array=True)
 
 
 def checked_part(X: Any, *, n_features: int, dtype: Any = (np.float64, np.float32)) -> Any:

@@ -164,7 +164,7 @@ def test_a_dataframe_of_dask_has_names_and_gives_lazy_scores():
     scores = found.predict(lazy[names])
     assert dask.is_dask_collection(scores)
     np.testing.assert_allclose(scores.compute(), expected.predict(frame[names]))
-    with pytest.raises(ValueError, match="Feature 0 of X is 'b', but was 'a' in fit"):
+    with pytest.raises(ValueError, match="Feature names must be in the same order"):
         found.predict(lazy[["b", "a", "c"]])
 
 
