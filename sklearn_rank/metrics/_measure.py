@@ -699,16 +699,12 @@ class Measure(_Frozen, ABC):
         row = item if lists.rows is None else int(lists.rows[item])
         where = "" if lists.ids is None else f", in {lists.name_of(int(lists.list_of[item]))}"
         why = "a weight below 1 is neither a number of items nor 1 / probability of being drawn"
-        instead = "'auc'" if self.kind == "binary" else "'top1', or 'auc' for two classes"
-        for system, rules in self.conventions.items():
-            if rules.weighs_items:
-                instead += f" or get_measure({self.stem!r}, convention={system!r})"
         raise ValueError(
             f"sample_weight is {weight[item]:g} in row {row}{where}: {self._title} counts"
             f" positions, and {'this is not whole' if whole else why}; leave sample_weight out,"
             " pass how many items each row stands for (rounded, if need be), weight whole queries"
-            " by query_weight, or use a measure that does not depend on the scale of weights, such"
-            f" as {instead}."
+            " by query_weight, or use a measure that does not depend on the scale of weights:"
+            " 'auc' or get_measure('ap', convention='sklearn') for two classes, 'top1' for grades."
         )
 
     def _check_weights(self, lists: Lists) -> None:
@@ -879,17 +875,19 @@ class Measure(_Frozen, ABC):
                 f" {self.lacking}; remove it, or pass undefined='skip' or a number."
             )
         skipped = value == "skip"
+        value = np.nan if skipped else float(value)
         if lists.n_lists == 1:
-            which, what = "the list", f"it was set to {'nan' if skipped else f'{value:g}'}"
+            which, what = "the list", f"it was set to {value:g}"
         else:
-            which = f"{n_missing} of {lists.n_lists} lists"
-            skip = "set to nan" if average is None else "left out"
-            what = f"they were {skip if skipped else f'counted as {value:g}'}"
-        warn(
-            f"{self._title} is undefined for {which} ({self.lacking}): {what}.",
-            UndefinedMetricWarning,
-        )
-        return np.where(missing, np.nan if skipped else float(value), values)
+            which, what = (
+                f"{n_missing} of {lists.n_lists} lists",
+                f"they were counted as {value:g}",
+            )
+        if skipped and lists.n_lists > 1:
+            what = f"they were {'set to nan' if average is None else 'left out'}"
+        message = f"{self._title} is undefined for {which} ({self.lacking}): {what}."
+        warn(message, UndefinedMetricWarning)
+        return np.where(missing, value, values)
 
 
 class ConventionalMeasure(Measure):
