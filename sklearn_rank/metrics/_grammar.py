@@ -15,7 +15,7 @@ import numpy as np
 
 from .._lists import Kind, Lists, ScoredLists
 from .._typing import AnyArray, FloatArray
-from .._validation import check_choice, check_flag, is_number, shown
+from .._validation import check_choice, check_flag, is_number
 from ._conventions import PositionalForm
 from ._influence import ClassInfluence
 from ._linear_rank import LinearRankMeasure
@@ -119,8 +119,11 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
             f"measure={measure!r} is not a function of sklearn_rank.metrics: for your own function"
             " pass make_measure(function, ...)."
         )
+    description = repr(measure)
+    if len(description) > 60:
+        description = f"{type(measure).__name__} of length {np.asarray(measure).size}"
     raise TypeError(
-        f"measure={shown(measure)} must be the name of a measure, such as 'ndcg@10', a Measure, a"
+        f"measure={description} must be the name of a measure, such as 'ndcg@10', a Measure, a"
         " ScoreGeneratingFunction or a function of sklearn_rank.metrics: pass the measure first,"
         " then labels and scores."
     )
