@@ -194,10 +194,11 @@ def test_lists_of_rows_and_borda_shares():
     grades = rng.integers(0, 4, (200, 5)).astype(float)
     grades[rng.random(grades.shape) < 0.4] = NAN
     grades = grades[(~np.isnan(grades)).sum(axis=1) > 0]
-    lists = read_label_orders(grades, "utilities").lists(np.arange(1.0, len(grades) + 1))
+    weight = np.arange(1.0, len(grades) + 1)
+    lists = read_label_orders(grades, "utilities").lists(weight=weight)
     np.testing.assert_array_equal(lists.labels, grades[~np.isnan(grades)])
     np.testing.assert_array_equal(grades.ravel()[lists.rows], lists.labels)
-    np.testing.assert_array_equal(lists.query_weight, np.arange(1.0, len(grades) + 1))
+    np.testing.assert_array_equal(lists.query_weight, weight)
     shares = np.split(label_utilities("tau_b", lists), lists.offsets[1:-1])
     for found, row in zip(shares, grades.tolist(), strict=True):
         known = {one for one in row if one == one}

@@ -64,15 +64,15 @@ class LabelOrders(NamedTuple):
         """Mask of the labels that each row has, of shape (n_rows, n_labels)."""
         return ~np.isnan(self.grades)
 
-    def lists(self, query_weight: FloatArray | None = None) -> Lists:
-        known = self.known
+    def lists(self, rows: Any = slice(None), weight: FloatArray | None = None) -> Lists:
+        """One list for each of some rows, which have a weight each."""
+        grades, known = self.grades[rows], self.known[rows]
         entries = None if known.all() else np.flatnonzero(known)
-        grades = self.grades.ravel()
         return Lists(
-            labels=grades if entries is None else grades[entries],
+            labels=grades.ravel() if entries is None else grades.ravel()[entries],
             offsets=np.append(0, np.cumsum(known.sum(axis=1))),
             ids=np.arange(len(known)),
-            query_weight=query_weight,
+            query_weight=None if weight is None else weight[rows],
             rows=entries,
         )
 

@@ -288,10 +288,10 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
             sample_weight = ravelled(sample_weight, "sample_weight")
             data = (X, y)
             X, orders, weight = self._labelled(X, y, sample_weight)
-            lists, has_utility = utility_lists(type(self).__name__, self.measure, orders, weight)
-            self._warn_of_unlinked(orders.known[has_utility])
-            taken = np.flatnonzero(check_sample_weight(sample_weight, data[0]))[has_utility]
-            X = X if has_utility.all() else X[has_utility]
+            lists, rows = utility_lists(type(self).__name__, self.measure, orders, weight)
+            self._warn_of_unlinked(orders.known[rows])
+            taken = np.flatnonzero(check_sample_weight(sample_weight, data[0]))[rows]
+            X = X if len(rows) == X.shape[0] else X[rows]
             loss = self._loss(lists, taken)
             choose_method(loss, self.solver)
             problem = self._problem(as_design(X), lists, loss)
@@ -526,27 +526,28 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
         of_softmax = loss == "softmax" or isinstance(loss, ListwiseSoftmax)
         of_sigmoid = loss == "pointwise_logistic" or isinstance(loss, PointwiseLogistic)
         if not (of_softmax or of_sigmoid):
-            raise AttributeError(
-                "predict_proba is available for loss='softmax' and loss='pointwise_logistic', "
-                f"but loss is {loss!r}, whose scores are not probabilities: use one of the "
-                "two, with measure='precision@1'."
+            why = (
+                "is available for loss='softmax' and loss='pointwise_logistic', but loss is"
+                f" {loss!r}, whose scores are not probabilities: use one of the two, with"
             )
-        if not hasattr(self, "probability_"):
-            raise AttributeError(
-                "predict_proba is defined only after fit, since it depends on the utilities of "
-                "the labels: call fit first, with loss='softmax' or 'pointwise_logistic' and "
-                "measure='precision@1'."
+        elif not hasattr(self, "probability_"):
+            why = (
+                "is defined only after fit, since it depends on the utilities of the labels: call"
+                " fit first, with loss='softmax' or 'pointwise_logistic' and"
             )
-        requirement = (
-            "one label of each row with utility 1 and the others with utility 0, such as classes,"
-            if of_softmax
-            else "utilities 0 and 1 and eta=1, such as an indicator matrix,"
-        )
-        measure = getattr(self.measure, "name", self.measure)
-        raise AttributeError(
-            f"predict_proba with loss={loss!r} needs {requirement} and measure='precision@1', but"
-            f" {measure} gives other utilities for these labels."
-        )
+        else:
+            rows = (
+                "one label of each row with utility 1 and the others with utility 0, such as"
+                " classes"
+                if of_softmax
+                else "utilities 0 and 1 and eta=1, such as an indicator matrix"
+            )
+            measure = getattr(self.measure, "name", self.measure)
+            why = (
+                f"with loss={loss!r} needs {rows}, but {measure} gives other utilities for these"
+                " labels: pass such labels, with"
+            )
+        raise AttributeError(f"predict_proba {why} measure='precision@1'.")
 
 
 def _probability(loss: TemplateLoss, lists: Lists) -> str | None:
@@ -581,17 +582,8 @@ def _typical(curvature: FloatArray) -> float:
 
 def utility_lists(
     name: str, measure: Any, orders: LabelOrders, weight: FloatArray | None
-) -> tuple[Lists, BoolArray]:
-    """Lists of the labels of rows with their utilities, and which rows have them."""
-    has_labels: BoolArray = np.logical_or.reduce(orders.known, axis=1)
-    if not has_labels.all():
-        # A row without labels has no list.
-        orders = LabelOrders(orders.grades[has_labels], orders.labels, orders.target_type)
-        weight = None if weight is None else weight[has_labels]
-        lists, has_utility = utility_lists(name, measure, orders, weight)
-        rows = has_labels.copy()
-        rows[has_labels] = has_utility
-        return lists, rows
+) -> tuple[Lists, IntArray]:
+    """Lists of the labels of rows with their utilities, and the rows that have them."""
     measure = get_measure(measure)
     if measure.positional is not None:
         warn_if_not_positional(measure)
@@ -603,23 +595,21 @@ def utility_lists(
             "utilities, such as 'ndcg' or 'precision@1'.",
             CalibrationWarning,
         )
-    lists = orders.lists(weight)
+    rows = np.flatnonzero(orders.known.any(axis=1))
+    lists = orders.lists(rows, weight)
     if measure.kind == "binary" and measure.positional is not None:
         lists = lists.with_labels(lists.labels > 0)
     utilities = label_utilities(measure, lists)
-    has_utility = ~np.isnan(utilities[lists.offsets[:-1]])
     if not np.any(utilities > 0):
         raise ValueError(
             f"No row of y has a label of positive utility for {measure.name} (all labels of each "
             "row are tied, or each row has one label): check y and target_type."
         )
-    lists = lists.with_labels(utilities)
-    if has_utility.all():
-        return lists, has_utility
-    orders = LabelOrders(orders.grades[has_utility], orders.labels, orders.target_type)
-    utilities = utilities[lists.to_items(has_utility)]
-    weight = None if weight is None else weight[has_utility]
-    return orders.lists(weight).with_labels(utilities), has_utility
+    has_utility = ~np.isnan(utilities[lists.offsets[:-1]])
+    if not has_utility.all():
+        utilities, rows = utilities[lists.to_items(has_utility)], rows[has_utility]
+        lists = orders.lists(rows, weight)
+    return lists.with_labels(utilities), rows
 
 
 def _check_grades(name: str, measure: Measure, orders: LabelOrders) -> LabelOrders:
@@ -627,8 +617,7 @@ def _check_grades(name: str, measure: Measure, orders: LabelOrders) -> LabelOrde
     if measure.kind == "binary":
         check_two_grades(measure, grades)
         least = 1.0 if measure.rel is None else measure.rel
-        grades = np.where(np.isnan(grades), np.nan, grades >= least)
-        return LabelOrders(grades, orders.labels, orders.target_type)
+        return orders._replace(grades=np.where(np.isnan(grades), np.nan, grades >= least))
     low = grades < measure.label_type(name="y").lowest
     if low.any():
         row, column = np.argwhere(low)[0].tolist()

@@ -30,7 +30,7 @@ def problem(loss, missing=0.0, fit_intercept=True, weighted=False, n=40, alpha=0
     gaps[:, :2] = False
     y[gaps] = np.nan
     weight = rng.uniform(0.5, 2, n) if weighted else None
-    lists = LabelOrders(y, np.arange(4), "utilities").lists(weight)
+    lists = LabelOrders(y, np.arange(4), "utilities").lists(weight=weight)
     items = LabelledRows(as_design(X), 4, fit_intercept, lists.rows, weight)
     return label_problem(items, LossOnLists(loss, lists, 1), alpha, shifted(loss, 4))
 
