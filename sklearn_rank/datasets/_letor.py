@@ -196,24 +196,10 @@ def load_letor(
                 break
             file_of.update(dict.fromkeys(np.unique(table.query).tolist(), table.name))
     lowest = [b.lowest for table in all_tables for b in table.blocks if b.lowest is not None]
-    # With zero_based=False the parser has moved the columns.
-    shift = int(zero_based == "auto" and bool(lowest) and min(lowest) > 0)
     widths = [max(block.width for block in table.blocks) for table in all_tables]
-    n_present = max(widths) - shift
     widest = all_tables[widths.index(max(widths))].name
-    if n_features is None:
-        n_features = n_present
-    if n_present > n_features:
-        raise ValueError(
-            f"n_features={n_features} is less than the {n_present} features of {widest}:"
-            " raise it or leave it out."
-        )
-    if n_features == 0:
-        raise ValueError(f"{widest} has no features: pass n_features if this is intended.")
-    start = 1 if zero_based is False else shift
-    names = None
-    if as_frame or n_features <= MOST_NAMES:
-        names = [f"feature_{index}" for index in range(start, start + n_features)]
+    columns = _Columns.of(min(lowest, default=0), max(widths), widest, n_features, zero_based)
+    names = columns.names if as_frame or columns.n_features <= MOST_NAMES else None
 
     def join(tables: list[_Table], *_: str) -> Any:
         blocks = [block for table in tables for block in table.blocks]
@@ -223,7 +209,7 @@ def load_letor(
         for table in tables:
             table.blocks.clear()
         join_blocks = _join_sparse if sparse else _join_dense
-        data = join_blocks(blocks, len(target), n_features, shift, dtype)
+        data = join_blocks(blocks, len(target), columns.n_features, columns.shift, dtype)
         frame = None
         if pd is not None:
             data = pd.DataFrame(data, columns=names, copy=False)
@@ -520,7 +506,27 @@ class _Columns(NamedTuple):
 
     first: int  # Index of the first feature
     n_features: int
-    integers: bool  # Whether all ids are integers
+    shift: int  # Number of columns of the parser before it
+    integers: bool = True  # Whether all ids are integers
+
+    @classmethod
+    def of(
+        cls, lowest: int, width: int, widest: Any, n_features: int | None, zero_based: ZeroBased
+    ) -> _Columns:
+        """Columns of files of this lowest index and number of parsed columns."""
+        first = int(zero_based is False or (zero_based == "auto" and lowest > 0))
+        # With zero_based=False the parser moves the columns.
+        shift = 0 if zero_based is False else first
+        n_present = width - shift
+        n_features = n_present if n_features is None else check_whole("n_features", n_features)
+        if n_features < n_present:
+            raise ValueError(
+                f"n_features={n_features} is less than the {n_present} features of {widest}:"
+                " raise it or leave it out."
+            )
+        if not n_features:
+            raise ValueError(f"{widest} has no features: pass n_features if this is intended.")
+        return cls(first, n_features, shift)
 
     @property
     def names(self) -> list[str]:
@@ -544,24 +550,15 @@ def _scan(paths: list[Path], n_features: int | None, zero_based: ZeroBased) -> _
                     lowest = min(lowest, int(low))
                     if int(high[0]) > highest:
                         highest, widest = int(high[0]), path
-    first = int(zero_based is False or (zero_based == "auto" and lowest > 0))
-    n_present = highest + 1 - first
-    if n_features is None:
-        n_features = n_present
-    if check_whole("n_features", n_features) < n_present:
-        raise ValueError(
-            f"n_features={n_features} is less than the {n_present} features of {widest}: increase"
-            " it or leave it out."
-        )
-    return _Columns(first, n_features, are_integers(ids))
+    width = highest + 1 - (zero_based is False)
+    columns = _Columns.of(lowest, width, widest, n_features, zero_based)
+    return columns._replace(integers=are_integers(ids))
 
 
 def _read_rows(
     paths: list[Path], columns: _Columns, zero_based: ZeroBased, dtype: Any, comments: bool
 ) -> Iterator[dict[str, AnyArray]]:
     """Columns of some rows, one file after the other."""
-    # With zero_based=False the parser moves the columns.
-    shift = 0 if zero_based is False else columns.first
     last: tuple[Path, Any] | None = None
     for path in paths:
         queries: dict[bytes, int] = {}
@@ -573,7 +570,7 @@ def _read_rows(
             comments=comments,
             dtype=np.dtype(dtype),
         ):
-            width = max(block.width - shift, 0)
+            width = max(block.width - columns.shift, 0)
             if width > columns.n_features:
                 raise ValueError(
                     f"{path} has changed since it was first read: it has more features."
@@ -589,7 +586,7 @@ def _read_rows(
                 )
             last = path, qid[-1]
             X = np.zeros((len(qid), columns.n_features), dtype=dtype)
-            X[:, :width] = block.X[:, shift:]
+            X[:, :width] = block.X[:, columns.shift :]
             texts = {"comment": np.array(block.comments, dtype=object)} if comments else {}
             yield {"X": X, "target": block.target, "qid": qid, **texts}
     if last is None:
