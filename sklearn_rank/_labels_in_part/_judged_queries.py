@@ -13,8 +13,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit, logit, logsumexp
@@ -35,17 +35,11 @@ from ._score_path import probabilities_of_labels
 UNSEEN = 4.0
 
 
-class ExpectedValue(NamedTuple):
-    """Expected value of a query, 0 where it is not defined, and how often it is defined."""
-
-    value: FloatArray  # (n_points,)
-    slope: FloatArray  # (n_points, n_items): Derivative in each label
-    defined: FloatArray
-    defined_slope: FloatArray
-
-
-def expected_value(evidence: Evidence, q: FloatArray) -> ExpectedValue:
+def expected_value(evidence: Evidence, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean over independent labels of probabilities q, exact, for each row of q.
+
+    It is 0 where it is not defined, and has beside it how often it is defined: shape (2,
+    n_points). Then the derivatives in each label, of shape (2, n_points, n_items).
 
     With ``c = 1 - q + q z`` the product of all c generates the number of positives, and the sum
     over labels is taken at the labels ``q z / c``; z goes round the roots of unity. The same
@@ -79,16 +73,11 @@ def expected_value(evidence: Evidence, q: FloatArray) -> ExpectedValue:
     of_numbers = of_numbers * (c.prod(axis=2) * root[:, 0] ** -least)[:, np.newaxis]
     sums, slopes = total.total(q[:, np.newaxis] * root / c)
     start, factor, counted = np.moveaxis(of_numbers, 1, 0)
-    value = start + factor * sums
+    both = np.stack([start + factor * sums, counted])
     # In a label: by the product, and by its part in the sum.
-    by_product = (root - 1.0) / c
-    by_sum = np.einsum("bm,bmn->bn", factor, slopes * root / c**2).real
-    return ExpectedValue(
-        value.real.sum(axis=1),
-        np.einsum("bm,bmn->bn", value, by_product).real + by_sum,
-        counted.real.sum(axis=1),
-        np.einsum("bm,bmn->bn", counted, by_product).real,
-    )
+    in_labels = np.einsum("vbm,bmn->vbn", both, (root - 1.0) / c).real
+    in_labels[0] += np.einsum("bm,bmn->bn", factor, slopes * root / c**2).real
+    return both.real.sum(axis=2), in_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +162,7 @@ class JudgedQueries:
         """Values of the queries, corrected by the labels that were drawn."""
         q, weights = self._probabilities()
         corrected = [self._corrected(ranker, q, weights) for ranker in self.lists]
-        has_value = corrected[0].has_value
+        values, (has_value, *_), predicted, shown = map(np.stack, zip(*corrected, strict=True))
         # Queries that cannot have a value are refused, or left out with a warning.
         self.measure._replace_undefined(np.where(has_value, 0.0, np.nan), self.first, None)
         if has_value.sum() < 2:
@@ -183,21 +172,23 @@ class JudgedQueries:
             )
         drawn = self.first.labels[self.partial.known & self.partial.open] > 0
         n_rare = max(float(min(drawn.sum(), (~drawn).sum())), 0.5)
-        noise: Any = _noise_not_shown(corrected, 1.0 + UNSEEN / n_rare) / has_value.sum()
-        if not noise.any():
-            noise = [None] * len(noise)
+        predicted *= np.sqrt(1.0 + UNSEEN / n_rare)
+        noise: Any = _noise_not_shown(predicted, shown) / has_value.sum()
+        noise = noise if noise.any() else [None] * len(noise)
         groups = None if self.groups is None else self.groups.only(has_value)
         common = (self.measure.name, self.measure.counted_range, groups)
         ids = np.asarray(self.first.ids)[has_value]
         return {
             ranker: QueryValues(
-                of_ranker.values[has_value],
+                value[has_value],
                 ids,
                 *common,
                 noise=of_labels,
-                shown=float(of_ranker.shown @ of_ranker.shown) / has_value.sum() ** 2,
+                shown=float(of_drawn @ of_drawn) / has_value.sum() ** 2,
             )
-            for ranker, of_ranker, of_labels in zip(self.lists, corrected, noise, strict=True)
+            for ranker, value, of_labels, of_drawn in zip(
+                self.lists, values, noise, shown, strict=True
+            )
         }
 
     def _probabilities(self) -> tuple[FloatArray, FloatArray]:
@@ -228,14 +219,17 @@ class JudgedQueries:
                 most, best = of_query.sum(), (expit(logits), np.exp(joint - of_query))
         return best
 
-    def _corrected(self, ranker: str, q: FloatArray, weights: FloatArray) -> Corrected:
-        """Values of the queries of a ranker, and how far unknown labels and known ones move them.
+    def _corrected(
+        self, ranker: str, q: FloatArray, weights: FloatArray
+    ) -> tuple[FloatArray, BoolArray, FloatArray, FloatArray]:
+        """Values of the queries of a ranker, which there can be, and how far labels move them.
+
+        These are the standard deviations predicted of each label, and what each label drawn did.
 
         Where queries may lack a value, the mean is a ratio, of which these are the linear parts.
         """
-        parts, n_lists = [], self.first.n_lists
-        value, defined, has_value = np.empty(n_lists), np.empty(n_lists), np.empty(n_lists, bool)
-        start = 0
+        parts, n_lists, start = [], self.first.n_lists, 0
+        both, mass = np.empty((2, n_lists)), np.empty(n_lists)
         for i, evidence in enumerate(self.evidences(ranker)):
             partial: Any = evidence.partial
             y, drawn = evidence.data.labels > 0, partial.known & partial.open
@@ -244,8 +238,7 @@ class JudgedQueries:
             of_items = q[start : start + len(y), points].T
             start += len(y)
             labels = np.where(partial.known, y, of_items)
-            expected = expected_value(evidence, labels)
-            slopes = np.stack([expected.slope, expected.defined_slope])
+            expected, slopes = expected_value(evidence, labels)
             # Without a label, its query has other weights.
             q_drawn = of_items[:, drawn]
             without = weight[:, np.newaxis] / np.where(y[drawn], q_drawn, 1.0 - q_drawn)
@@ -253,22 +246,20 @@ class JudgedQueries:
             odds = (1.0 - partial.probability) / partial.probability
             residual = odds[drawn] * (y[drawn] - (without * q_drawn).sum(axis=0))
             shown = (without * slopes[:, :, drawn]).sum(axis=1) * residual
-            value[i], defined[i] = shown.sum(axis=1)
-            value[i] += weight @ expected.value
-            defined[i] += (mass := weight @ expected.defined)
-            has_value[i] = mass > NEGLIGIBLE
+            both[:, i] = shown.sum(axis=1) + expected @ weight
+            mass[i] = expected[1] @ weight
             mean = weight @ of_items
             deviation = odds * np.sqrt(partial.probability * mean * (1.0 - mean))
             predicted = (weight @ slopes * deviation)[:, partial.open]
             parts.append((predicted, shown))
+        (value, defined), has_value = both, mass > NEGLIGIBLE
         share = defined[has_value].mean() if has_value.any() else 1.0
         ratio = value[has_value].sum() / max(defined[has_value].sum(), NEGLIGIBLE)
         predicted, shown = (
             np.concatenate([of_value - ratio * of_share for of_value, of_share in side]) / share
             for side in zip(*parts, strict=True)
         )
-        values = ratio + (value - ratio * defined) / share
-        return Corrected(values, has_value, predicted, shown)
+        return ratio + (value - ratio * defined) / share, has_value, predicted, shown
 
     def bounds(self, contrast: Sequence[float]) -> list[QueryValues]:
         """Smallest and largest values of a contrast in each query, over the labels not known.
@@ -318,25 +309,14 @@ def limits_of_bounds(sides: Sequence[QueryValues], level: float) -> Limits:
     return limits[0], limits[1]
 
 
-class Corrected(NamedTuple):
-    """Values of the queries of a ranker, and what the labels drawn did to them."""
-
-    values: FloatArray  # (n_queries,)
-    has_value: BoolArray  # (n_queries,): Whether it can be defined
-    predicted: FloatArray  # (n_open,): Standard deviations that are predicted of each label
-    shown: FloatArray  # (n_drawn,): What each label drawn did
-
-
-def _noise_not_shown(rankers: Sequence[Corrected], factor: float) -> FloatArray:
+def _noise_not_shown(predicted: FloatArray, shown: FloatArray) -> FloatArray:
     """Deviations that labels may cause and that the spread of the values lacks, by ranker.
 
     Positives that no sample holds show no variance: the predicted one is the least, for each
     ranker and each difference of two. Shape (n_rankers, n_open).
     """
-    predicted = np.stack([ranker.predicted for ranker in rankers]) * np.sqrt(factor)
-    shown = np.stack([ranker.shown for ranker in rankers])
-    n = len(rankers)
-    contrasts = [*np.eye(n), *(np.eye(n)[i] - np.eye(n)[j] for i in range(n) for j in range(i))]
+    units = np.eye(len(predicted))
+    contrasts = [*units, *(one - other for one, other in combinations(units, 2))]
     lacking = 0.0
     for contrast in contrasts:
         least, seen = np.sum((contrast @ predicted) ** 2), np.sum((contrast @ shown) ** 2)
