@@ -157,6 +157,17 @@ def test_every_public_name_is_in_the_reference_once(completed):
     assert sorted(listed) == sorted(names)
 
 
+def test_rankers_link_to_their_pages_in_the_reference():
+    rankers = [
+        name for name in sklearn_rank.__all__ if hasattr(load(f"sklearn_rank.{name}"), "fit")
+    ]
+    assert len(rankers) > 10
+    for name in ["model_selection.BoundSearchCV", *rankers]:
+        kind = load(f"sklearn_rank.{name}")
+        page = kind._get_doc_link(kind.__new__(kind)).rpartition("/")[2]
+        assert page == f"sklearn_rank.{name}.html"
+
+
 def test_the_reference_documents_what_no_heading_lists(completed):
     text = (ROOT / "docs" / "api" / "metrics.rst").read_text(encoding="utf-8")
     fewer = text.replace("   ndcg_score\n", "").replace("   Measure\n", "")

@@ -341,7 +341,9 @@ class Ranker(BaseEstimator):
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         room, name = type(self).__module__.split(".")[1], type(self).__name__
-        return {"estimator_name": name if room == "rankers" else f"{room}.{name}"}
+        # Rankers are documented under the package, those of outer folders too.
+        of_package = room == "rankers" or room.startswith("_")
+        return {"estimator_name": name if of_package else f"{room}.{name}"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
