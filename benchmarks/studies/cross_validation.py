@@ -6,8 +6,8 @@
 
 Each cell draws samples with five features, one of which separates the classes, and counts how
 often 95 % intervals contain their target. The target of folds is the mean over the fold models of
-the measure in the population, for average precision at the share of positives of the fold, and
-for measures of the top the expected one of a list as long as the fold. The target of a bootstrap
+the measure in the population at the share of positives of the fold, and for the first k the
+expected one of a list as long as the fold. The target of a bootstrap
 is that of the model fitted to all rows. The target of a comparison is the difference of two such
 means; "too high" is then how often a test at 2.5 % puts it above a margin that equals it. The
 targets are computed from 6,000 further rows or queries (120 lists of rows if the length of the
@@ -122,7 +122,7 @@ def expected(measure, model, population, n_pos, n_neg, rng):
     score = score_of(model, X)
     if measure.name == "auc" or measure.name.startswith("tpr"):
         return measure(y, score)
-    if measure.name == "ap":
+    if not measure.depends_on_length:
         # Both classes have as many rows in the population.
         return measure(y, score, sample_weight=np.where(y == 1, n_pos, n_neg))
     positive, negative = score[y == 1], score[y == 0]

@@ -23,7 +23,6 @@ from ._contrasts import (
     added_in_squares,
     interval_comparison,
     quantiles_at,
-    resampled_comparison,
     single_of,
 )
 from ._evidence import (
@@ -39,8 +38,9 @@ from ._evidence import (
     refuse_sampling,
     refuse_unknown,
 )
-from ._joint import Joint, joint_influence, joint_samples, mean_influences
+from ._joint import Joint, Spread, Units, joint_influence, joint_samples, mean_influences
 from ._limits import BLOCK, LimitsAt, holm_adjust
+from ._list_intervals import resampled_values
 from ._methods import methods_of, refuse_no_variance
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, Question, level_of_both
@@ -99,6 +99,7 @@ def joint_comparison(
     target: str,
     *,
     separate: bool = False,
+    method: str = "max-t",
 ) -> Comparison:
     """Test all contrasts simultaneously by the distribution of the largest statistic.
 
@@ -143,7 +144,7 @@ def joint_comparison(
             errors_of_values[i] = statistic.error
     half_range = joint.length * np.abs(matrix).sum(axis=1) / 2.0
     return question.answer(
-        "square-and-add" if separate else "max-t",
+        "square-and-add" if separate else method,
         target,
         values=joint.estimates,
         standard_errors=errors_of_values,
@@ -317,7 +318,8 @@ def compare(
         the ranks of random items, for small samples near the end of the range, where "auto"
         rejects too seldom, and "bootstrap" takes the covariance of resampled lists, also for
         smooth measures of your own without an influence function.
-        All except "auto" adjust p-values by Holm's method and limits by Bonferroni's.
+        All except "auto" and "bootstrap", which are max-t, adjust p-values by Holm's method and
+        limits by Bonferroni's.
     random_state : None, int, Generator or RandomState, default=None
         Random number generator or seed of the exchanges and of the max-t draws, which change
         limits in the third digit. Pass an int for reproducible results. A single contrast with
@@ -525,7 +527,9 @@ def _compare_on_list(
                 " since single items may decide it: leave method out, or pass qid for a mean over"
                 " queries."
             )
-        return resampled_comparison(evidences, question, SWAPS, rng)
+        joint = _resampled_joint(evidences, question.matrix, rng)
+        target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
+        return joint_comparison(joint, question, rng, target, method=method)
     if "influence" in laws:
         influences, groups = influences_of(evidences)
         joint = joint_influence(influences, conditional=not evidences[0].sampled, groups=groups)
@@ -537,6 +541,30 @@ def _compare_on_list(
     if not laws or next(iter(methods_of(measure).values())).explicit:
         refuse_unknown(measure)
     return interval_comparison(evidences, question)
+
+
+def _resampled_joint(
+    evidences: Sequence[Evidence], contrasts: FloatArray, rng: np.random.Generator
+) -> Joint:
+    """Values of rankers, whose errors are those of values of resampled lists."""
+    measure, repeated = evidences[0].measure, [evidence.repeat() for evidence in evidences]
+    drawn = resampled_values(repeated, SWAPS, rng)
+    deviations = (drawn - drawn.mean(axis=1, keepdims=True)) / np.sqrt(SWAPS - 1.0)
+    covariance, no_span = deviations @ deviations.T, np.zeros(len(drawn))
+    if not (np.einsum("mi,ij,mj->m", contrasts, covariance, contrasts) > 0.0).all():
+        raise ValueError(
+            f"The rankers have the same difference of {measure.name} in all {SWAPS} bootstrap"
+            " samples, so its variance cannot be estimated: pass rankers whose orders differ."
+        )
+    return Joint(
+        estimates=np.array([evidence.value for evidence in repeated]),
+        covariance=covariance,
+        regularized=covariance,
+        length=measure.range[1] - measure.range[0],
+        n_effective=float(evidences[0].data.sizes[0]),
+        spread=Spread(covariance[np.newaxis], np.array([SWAPS - 1.0]), np.eye(1)),
+        kinds=(Units(deviations, covariance, float(SWAPS), no_span),),
+    )
 
 
 def _separate_rows(

@@ -14,8 +14,8 @@ from scipy.special import ndtr
 from .._typing import FloatArray
 from ..metrics._shared import ClassInfluence, Draws, Evidence
 from ._joint import Single
-from ._limits import Limits, LimitsAt, two_sided_quantile
-from ._list_intervals import limits_of_draws, resampled_values
+from ._limits import Limits, LimitsAt
+from ._list_intervals import limits_of_draws
 from ._methods import method_of, single
 from ._results import Comparison, Interval, Question
 
@@ -35,43 +35,12 @@ def interval_comparison(evidences: Sequence[Evidence], question: Question) -> Co
     return comparison_of_limits(question, values, limits_of, target, method)
 
 
-def resampled_comparison(
-    evidences: Sequence[Evidence], question: Question, n_resamples: int, rng: np.random.Generator
-) -> Comparison:
-    """Test contrasts by normal limits, with the covariance of values of resampled lists."""
-    measure, data = evidences[0].measure, evidences[0].data
-    covariance = np.atleast_2d(np.cov(resampled_values(evidences, n_resamples, rng)))
-    values = np.array([evidence.repeat().value for evidence in evidences])
-
-    def limits_of(row: FloatArray) -> tuple[float, LimitsAt]:
-        difference, error = float(row @ values), float(np.sqrt(row @ covariance @ row))
-        if not error > 0.0:
-            raise ValueError(
-                f"The rankers have the same difference of {measure.name} in all {n_resamples}"
-                " bootstrap samples, so its variance cannot be estimated: pass rankers whose"
-                " orders differ."
-            )
-
-        def limits(level: float) -> Limits:
-            half = two_sided_quantile(level) * error
-            return difference - half, difference + half
-
-        return difference, limits
-
-    target = f"{measure.name} on {data.sizes[0]:.0f} items"
-    errors = np.sqrt(np.diag(covariance))
-    return comparison_of_limits(
-        question, values, limits_of, target, "bootstrap", standard_errors=errors
-    )
-
-
 def comparison_of_limits(
     question: Question,
     values: Any,
     limits_of: Callable[[FloatArray], tuple[float, LimitsAt]],
     target: str,
     method: str,
-    **more: Any,
 ) -> Comparison:
     """Test contrasts by their estimates and limits at each level.
 
@@ -96,7 +65,6 @@ def comparison_of_limits(
         low=low,
         high=high,
         pvalues=np.floor(pvalues) if certain else pvalues,
-        **more,
     )
 
 

@@ -484,11 +484,11 @@ def cross_val_interval(
 
     **Method.** Given the labels, the variance of a fold's value comes from the influence of its
     rows, or from the values of its queries. All folds together are one sample, centred once for
-    each class. The limits, of one fold and of several, are those of
-    :func:`sklearn_rank.inference.metric_interval` for the same influence: "wilson" for the AUC,
-    "influence" for other measures, and those of a mean for queries. The target is that of the
-    population there too: the mean bias of the folds, of bootstraps that of a list of all rows, is
-    subtracted from the limits.
+    each class. The limits are those of :func:`sklearn_rank.inference.metric_interval` for this
+    influence: "wilson" for the AUC, "influence" for other measures, of several folds with
+    Student's quantile, and those of a mean for queries. The target is that of the population there
+    too: the mean bias of the folds, of bootstraps that of a list of all rows, is subtracted from
+    the limits. One fold is one list.
 
     The folds are treated as independent given their models, although each row is also used for
     training. This is asymptotically correct for stable estimators, for which one row changes the

@@ -56,6 +56,7 @@ from ..metrics._shared import (
     Groups,
     MeasureLike,
     RankingScorer,
+    singleton_groups,
 )
 
 ArrayLimits = tuple[FloatArray, FloatArray]
@@ -283,8 +284,8 @@ class HeldOut:
             return self.sample_of(pooled, groups).moments
         if self.is_auc and method != "influence":
             return AUCMoments.of_influence(pooled, groups, measure=measure)
-        fixed = "top" not in measure.laws
-        return influence_moments(measure, pooled, groups, conditional=fixed)
+        # Independent rows are groups of one row, so that Student's quantile counts the rows.
+        return influence_moments(measure, pooled, groups or singleton_groups(pooled.n))
 
     def sample_of(self, pooled: ClassInfluence, groups: Groups | None) -> QueryValues:
         """Values of queries, of which the mean is that over the parts."""
