@@ -1,12 +1,12 @@
-"""Models of a planned sample: the interval and the test at each size."""
+"""Questions to a planned sample, and its models: the interval and the test at each size."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
-from math import inf, isfinite, sqrt
+from functools import lru_cache, partial
+from math import inf, isfinite, isinf, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from .._partitions import refuse_collections
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray, IntArray
 from .._warn import warn
-from ..bounds._shared import TINY
+from ..bounds._shared import TINY, bisect, least_size
 from ..inference._shared import (
     AUCMoments,
     Moments,
@@ -39,39 +39,37 @@ from ..inference._shared import (
 from ..metrics import Measure
 from ..metrics._shared import ClassInfluence, Groups
 
+Sizes: TypeAlias = tuple[int, ...]
 
-@dataclass(frozen=True)
-class Composition:
-    unit: str  # "items" or "queries"
-    prevalence: float | None  # None for queries
-    group_size: float | None = None  # Mean number of units in a group; None is no groups
 
-    def sizes(self, n: int) -> tuple[int, ...]:
-        """Numbers of positives and of negatives, or of queries."""
-        if self.prevalence is None:
-            return (n,)
-        n_pos = min(max(int(self.prevalence * n + 0.5), 1), n - 1)
-        return n_pos, n - n_pos
+def sizes_of(n: int, prevalence: float | None) -> Sizes:
+    """Numbers of positives and of negatives, or of queries."""
+    if prevalence is None:
+        return (n,)
+    n_pos = min(max(int(prevalence * n + 0.5), 1), n - 1)
+    return n_pos, n - n_pos
 
 
 @dataclass(frozen=True)
 class PlanModel:
     """Interval of a statistic by its moments, else by Student's quantile as the test."""
 
-    sample: Composition
+    unit: str  # "items" or "queries"
+    prevalence: float | None  # None for queries
     most: float  # Largest width, which is the length of the range
-    # Variance of the estimate and its degrees of freedom, from size and true difference
-    variance: Callable[[int, float], tuple[float, float]]
-    moments: Moments | ExpectedAUC | None = None
+    # Variance of the estimate and its degrees of freedom, from sizes and true difference
+    variance: Callable[[Sizes, float], tuple[float, float]]
+    resized: Callable[..., Moments] | None = None  # Moments of sizes, and a factor of the variance
+    group_size: float | None = None  # Mean number of units in a group; None is no groups
     factor: float = 1.0  # Of the variance
 
     def error(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        variance, degrees = self.variance(n, difference)
+        variance, degrees = self.variance(sizes_of(n, self.prevalence), difference)
         return sqrt(variance * self.factor), max(degrees, 1.0)
 
     def width(self, n: int, level: float) -> float:
-        if self.moments is not None:
-            low, high = self.moments.resized(self.sample.sizes(n), self.factor).limits(level)
+        if self.resized is not None:
+            low, high = self.resized(sizes_of(n, self.prevalence), self.factor).limits(level)
             return high - low
         error, degrees = self.error(n)
         return min(2.0 * two_sided_quantile(level, degrees) * error, self.most)
@@ -111,94 +109,100 @@ def _parts_of(aucs: tuple[float, ...], correlation: float) -> FloatArray:
     return np.asarray(np.einsum("pij,i,j->p", parts, contrast, contrast))
 
 
-@dataclass(frozen=True)
-class ExpectedAUC:
-    """The AUC of normal scores, or the difference of two."""
-
-    sample: Composition
-    auc: float  # Of a comparison that of the second ranker
-    correlation: float | None = None  # Of the scores of two rankers within a class
-
-    def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        n_pos, n_neg = self.sample.sizes(n)
-        aucs = (self.auc,) if self.correlation is None else (self.auc + difference, self.auc)
-        both, positive, negative = _parts_of(aucs, self.correlation or 0.0)
-        single = (n_neg - 1.0) * positive + (n_pos - 1.0) * negative
-        degrees = satterthwaite([positive / n_pos, negative / n_neg], [n_pos - 1.0, n_neg - 1.0])
-        return (both + single) / (n_pos * n_neg), degrees
-
-    def resized(self, sizes: tuple[int, ...], factor: float = 1.0) -> AUCMoments:
-        """Moments with the variances of placements that the sample will show."""
-        n_pos, n_neg = sizes
-        both, positive, negative = _parts_of((self.auc,), 0.0)
-        rest = both - positive - negative
-        variances = factor * (positive + rest / n_neg), factor * (negative + rest / n_pos)
-        return AUCMoments.of(self.auc, (n_pos, n_neg), variances)
+def auc_variance(
+    auc: float, correlation: float | None, sizes: Sizes, difference: float = 0.0
+) -> tuple[float, float]:
+    """Variance of the AUC of normal scores, or of the difference of a correlated one to it."""
+    n_pos, n_neg = sizes
+    aucs = (auc,) if correlation is None else (auc + difference, auc)
+    both, positive, negative = _parts_of(aucs, correlation or 0.0)
+    single = (n_neg - 1.0) * positive + (n_pos - 1.0) * negative
+    degrees = satterthwaite([positive / n_pos, negative / n_neg], [n_pos - 1.0, n_neg - 1.0])
+    return (both + single) / (n_pos * n_neg), degrees
 
 
-@dataclass(frozen=True)
-class ExpectedShares:
-    """The difference of two shares of queries, or of positives at the top, labels random."""
-
-    share: float  # Of the second ranker
-    length: float = 1.0  # Of the range of the measure
-    tau: float = 1.0  # Share of the units that are at the top
-    eta: float = 0.0  # Probability that an item at the threshold is positive
-    correlation: float = 0.0
-
-    def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Return the binomial variance with that of the threshold."""
-        size, variance = max(int(self.tau * n + 0.5), 1), self._per_unit(self.share)
-        first = self._per_unit(self.share + difference / self.length)
-        variance += first - 2.0 * self.correlation * sqrt(first * variance)
-        return self.length**2 * variance / size, max(size - 1.0, 1.0)
-
-    def _per_unit(self, share: float) -> float:
-        return share * (1.0 - share) + (1.0 - self.tau) * (share - self.eta) ** 2
+def auc_moments(auc: float, sizes: Sizes, factor: float = 1.0) -> AUCMoments:
+    """Moments with the variances of placements that a sample of normal scores will show."""
+    n_pos, n_neg = sizes
+    both, positive, negative = _parts_of((auc,), 0.0)
+    rest = both - positive - negative
+    variances = factor * (positive + rest / n_neg), factor * (negative + rest / n_pos)
+    return AUCMoments.of(auc, (n_pos, n_neg), variances)
 
 
-@dataclass(frozen=True)
-class Spreads:
-    """Variances of the influence of each class of a pilot, or of the values of queries."""
-
-    sample: Composition
-    variances: Sequence[float]
-    effect: float = 1.0  # By how much groups increase the variance
-    degrees_per_unit: float | None = None  # None without groups
-
-    def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        sizes = self.sample.sizes(n)
-        parts = [variance / size for variance, size in zip(self.variances, sizes, strict=True)]
-        degrees = satterthwaite(parts, [size - 1.0 for size in sizes])
-        if self.degrees_per_unit is not None:
-            degrees = max(self.degrees_per_unit * n, 1.0)
-        return self.effect * sum(parts), degrees
-
-    @property
-    def unit_variance(self) -> float:
-        """Variance of the mean of many units, times their number."""
-        return self.variance(10**9)[0] * 10**9
+# --------------------------------------------------------------------------------------- questions
 
 
-# --------------------------------------------------------------------------------- expected values
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Quantities of an interval, or of a two-sided test, one of them unknown; what is expected."""
 
-
-@dataclass(frozen=True)
-class Expected:
-    """Checked values that a user expects."""
-
-    value: float | None  # Of the measure, of a comparison that of the second ranker
-    prevalence: float | None
+    measure: Measure
     comparing: bool  # Whether two rankers are compared
-    correlation: float | None  # Of the two rankers
+    expected: float | None = (
+        None  # Value of the measure, of a comparison that of the second ranker
+    )
+    prevalence: float | None = None
+    correlation: float | None = None  # Of the two rankers
+    n: int | None = None
+    level: float = 0.95
+    width: float | None = None
+    difference: float | None = None
+    power: float | None = None
 
     @property
     def n_rankers(self) -> int:
         return 2 if self.comparing else 1
 
+    @property
+    def is_test(self) -> bool:
+        return self.difference is not None or self.power is not None
+
+    @property
+    def goal(self) -> str:
+        return "power" if self.is_test else "width"
+
+    @property
+    def unknown(self) -> str:
+        return next(x for x in ("n", self.goal, "difference") if getattr(self, x) is None)
+
+    def value(self, model: PlanModel, n: int) -> float:
+        """Width or power of a sample size."""
+        if self.is_test:
+            return model.power(n, float(self.difference or 0.0), self.level)
+        return model.width(n, self.level)
+
+    def solve(self, model: PlanModel) -> float:
+        if self.unknown == self.goal:
+            return self.value(model, int(self.n or 0))
+        wish, sign = float(getattr(self, self.goal)), 1.0 if self.is_test else -1.0
+        if self.n is None:
+            size = least_size(lambda n: sign * self.value(model, n) >= sign * wish)
+            if isinf(size):
+                raise ValueError(
+                    f"{self.goal}={wish!r} takes more than 2**53 items: ask for less."
+                )
+            return int(size)
+        # The largest possible difference, with its sign; very large without a range.
+        low, high = self.measure.counted_range
+        start = 0.0 if self.expected is None else self.expected - low
+        length = high - low if isfinite(high - low) else 1e9
+        largest = length - start if self.measure.greater_is_better else -(start or length)
+        n, nearly = self.n, 1.0 - 1e-9
+
+        def is_detected(share: Any) -> bool:
+            return model.power(n, float(share) * largest, self.level) >= wish
+
+        if not is_detected(nearly):
+            raise ValueError(
+                f"With n={n} the power is below {wish:g} for every possible difference of the"
+                " measure: pass a greater n, or a smaller power."
+            )
+        return largest * float(bisect(is_detected, nearly, 0.0)[0])
+
     def check(self, what: str, of: str, unit: str) -> float:
         """Check that all that the formula needs is given, and return the expected value."""
-        if self.value is None:
+        if self.expected is None:
             raise ValueError(
                 f"expected is missing: the variance of {what} depends on it; pass the expected"
                 " value, such as expected=0.8."
@@ -216,7 +220,7 @@ class Expected:
                 " least .9 for versions of one model, .5 for different models, 0 on different"
                 " data); pass correlation=, or a pilot of both."
             )
-        return self.value
+        return self.expected
 
 
 def refuse(name: str, value: Any, why: str) -> None:
@@ -224,31 +228,39 @@ def refuse(name: str, value: Any, why: str) -> None:
         raise ValueError(f"{name}={value!r} is not used {why}.")
 
 
-def formula_model(measure: Measure, expected: Expected) -> tuple[PlanModel, str, str]:
+def formula_model(question: Question) -> tuple[PlanModel, str, str]:
     """Model of a measure of normal scores, or of a share, its method and what it rests on."""
-    sample, correlation = Composition("items", expected.prevalence), expected.correlation
+    measure, correlation = question.measure, question.correlation
     low, high = measure.counted_range
-    method, rests_on = "influence" if expected.comparing else "wilson", "normal scores"
-    model: ExpectedAUC | ExpectedShares
-    moments: Moments | ExpectedAUC
+    method, rests_on = "influence" if question.comparing else "wilson", "normal scores"
+    unit, share, length, tau, eta = "items", 0.0, 1.0, 1.0, 0.0
+
+    def of_shares(sizes: Sizes, difference: float = 0.0) -> tuple[float, float]:
+        """Binomial variance of two shares, as labels are random, with that of the threshold."""
+        size, shares = max(int(tau * sum(sizes) + 0.5), 1), (share, share + difference / length)
+        second, first = (x * (1.0 - x) + (1.0 - tau) * (x - eta) ** 2 for x in shares)
+        both = second + (first - 2.0 * (correlation or 0.0) * sqrt(first * second))
+        return length**2 * both / size, max(size - 1.0, 1.0)
+
+    variance: Callable[..., tuple[float, float]] = of_shares
     if "placements" in measure.laws and measure.range == (0.0, 1.0):
-        value = expected.check("the AUC", "their scores within a class", "items")
-        moments = model = ExpectedAUC(sample, value, correlation)
+        value = question.check("the AUC", "their scores within a class", unit)
+        variance = partial(auc_variance, value, correlation)
+        resized: Callable[..., Moments] = partial(auc_moments, value)
     elif "top" in measure.laws:
         of = "the influence of single items on them"
-        value = expected.check("the precision at the top", of, "items")
+        share = value = question.check("the precision at the top", of, unit)
         tau = float(measure.laws["top"])
-        eta = threshold_share(value, tau, float(expected.prevalence or 0.0))
-        moments = TopMoments(estimate=value, error=None, tau=tau, eta=eta, top=tau)
-        model = ExpectedShares(value, tau=tau, eta=eta, correlation=correlation or 0.0)
+        eta = threshold_share(value, tau, float(question.prevalence or 0.0))
+        resized = TopMoments(estimate=share, error=None, tau=tau, eta=eta, top=tau).resized
         method = "influence"
     elif measure.per_query and measure.values_are_ends:
-        value = expected.check(measure.name, "their values on a query", "queries")
-        sample = Composition("queries", None)
-        share = (value - low) / (high - low)
-        moments = TopMoments(estimate=share, error=None, tau=1.0, eta=0.0, top=1.0)
-        model = ExpectedShares(share, high - low, correlation=correlation or 0.0)
-        method = "t" if expected.comparing else "wilson"
+        unit = "queries"
+        value = question.check(measure.name, "their values on a query", unit)
+        length = high - low
+        share = (value - low) / length
+        resized = TopMoments(estimate=share, error=None, tau=tau, eta=eta, top=tau).resized
+        method = "t" if question.comparing else "wilson"
         rests_on = "a share of queries"
     else:
         qid = ", qid=qid" if measure.per_query else ""
@@ -258,11 +270,11 @@ def formula_model(measure: Measure, expected: Expected) -> tuple[PlanModel, str,
             " rankers."
         )
     rests_on += f", expecting {value:g}"
-    if isinstance(model, ExpectedAUC) and correlation is not None:
+    if "placements" in measure.laws and correlation is not None:
         rests_on += f", correlation {correlation:g}"
-    most = expected.n_rankers * (high - low)
-    known = None if expected.comparing else moments
-    return PlanModel(sample, most, model.variance, known), method, rests_on
+    of_one = None if question.comparing else resized
+    most = question.n_rankers * (high - low)
+    return PlanModel(unit, question.prevalence, most, variance, of_one), method, rests_on
 
 
 def threshold_share(precision: float, tau: float, prevalence: float) -> float:
@@ -314,22 +326,21 @@ def read_pilot(measure: Measure, pilot: Any, rows: dict[str, Any]) -> Pilot:
 
 
 def pilot_model(
-    measure: Measure, pilot: Pilot, expected: Expected, rng: np.random.Generator
+    question: Question, pilot: Pilot, rng: np.random.Generator
 ) -> tuple[PlanModel, str, str, float]:
     """Model of a pilot, its method and description, and the degrees of freedom of its variance."""
-    _, scores, rows = pilot
-    refuse("correlation", expected.correlation, "with a pilot, which provides it: leave it out")
-    if expected.comparing:
-        refuse("expected", expected.value, "for a difference with a pilot: leave it out")
+    measure, (_, scores, rows) = question.measure, pilot
+    refuse("correlation", question.correlation, "with a pilot, which provides it: leave it out")
+    if question.comparing:
+        refuse("expected", question.expected, "for a difference with a pilot: leave it out")
         if len(scores) < 2:
             raise ValueError(
                 "pilot has the scores of one ranker, but a comparison needs both: pass"
                 " pilot=(y_true, {'a': scores_a, 'b': scores_b})."
             )
     of_queries = "qid" in rows
-    read = _pilot_of_queries if of_queries else _pilot_of_items
-    pilot_sample = read(measure, pilot, expected)
-    sample, classes, groups = pilot_sample.sample, pilot_sample.classes, pilot_sample.groups
+    sample = (_pilot_of_queries if of_queries else _pilot_of_items)(question, pilot)
+    classes, groups = sample.classes, sample.groups
     names = (sample.unit,) if len(classes) == 1 else ("positives", "negatives")
     sizes = [int(np.count_nonzero(rows)) for rows in classes]
     for size, name in zip(sizes, names, strict=True):
@@ -338,29 +349,34 @@ def pilot_model(
         _check_size(groups.n_groups, f"groups{' of queries' if of_queries else ''}")
 
     def variance_of(rows: Any) -> float:
+        """Variance of the mean of many units, times their number, by some rows."""
         if min(np.count_nonzero(of_class[rows]) for of_class in classes) < 2:
             return 0.0
-        if pilot_sample.unit_variance is not None:
-            return pilot_sample.unit_variance(rows)
-        return pilot_sample.spreads(rows).unit_variance
+        if sample.unit_variance is not None:
+            return sample.unit_variance(rows)
+        return sample.variance(rows)(sizes_of(10**9, sample.prevalence))[0] * 10**9
 
-    moments, length = None, expected.n_rankers * pilot_sample.length
+    resized, method = None, "t" if of_queries else "influence"
+    length = question.n_rankers * sample.influences(slice(None))[0].length
     if not variance_of(slice(None)) > ROUNDING**2 * (length if isfinite(length) else 0.0) ** 2:
         raise ValueError(
             "The pilot has a variance of 0: all items or queries have the same influence on the"
             " quantity, as for two rankers with the same order; pass another pilot."
         )
-    if not expected.comparing:
-        moments = pilot_sample.moments()
-        if expected.value is not None:
-            moments = moments.at(expected.value)
+    if not question.comparing:
+        moments = sample.moments()
+        if question.expected is not None:
+            moments = moments.at(question.expected)
         elif moments.estimate in measure.counted_range:
             warn(
                 f"The pilot has the {measure.name} {moments.estimate:g}, an end of its range,"
                 " which the plan expects of every sample: pass expected=, the value to plan for.",
                 UserWarning,
             )
-    model = PlanModel(sample, length, pilot_sample.spreads(slice(None)).variance, moments)
+        resized, method = moments.resized, moments.method
+    group_size = None if groups is None else len(classes[0]) / groups.n_groups
+    variance = sample.variance(slice(None))
+    model = PlanModel(sample.unit, sample.prevalence, length, variance, resized, group_size)
     if groups is None:
         strata = [np.full(len(of_class), -1) for of_class in classes]
         for blocks, of_class, size in zip(strata, classes, sizes, strict=True):
@@ -370,48 +386,65 @@ def pilot_model(
     degrees = _degrees(variance_of, strata)
     counts = " and ".join(f"{size:,} {name}" for size, name in zip(sizes, names, strict=True))
     text = f"pilot of {counts}" + ("" if groups is None else f" in {groups.n_groups:,} groups")
-    usual = "t" if of_queries else "influence"
-    return model, usual if moments is None else moments.method, text, degrees
+    return model, method, text, degrees
 
 
 @dataclass(frozen=True, eq=False)
 class PilotSample:
     """Units of a pilot, and what they say of the rankers."""
 
-    sample: Composition
+    unit: str  # "items" or "queries"
+    prevalence: float | None  # None for queries
     classes: list[BoolArray]  # Rows of each class
     groups: Groups | None
     influences: Callable[[Any], list[ClassInfluence]]  # Of some rows
     moments: Callable[[], Moments]  # Of one ranker
-    length: float  # Length of the range of the measure
     # Of some rows, where it is not that of the influence
     unit_variance: Callable[[Any], float] | None = None
 
-    def spreads(self, rows: Any) -> Spreads:
-        """Variances of some rows."""
-        groups = None if self.groups is None else self.groups.only(rows)
-        return _class_spreads(self.influences(rows), self.sample, groups)
+    def variance(self, rows: Any) -> Callable[..., tuple[float, float]]:
+        """Variance of a planned sample of which some rows are the pilot."""
+        influences = self.influences(rows)
+        contrast = np.array([1.0, -1.0])[: len(influences)]
+        values = contrast @ np.stack([influence.values for influence in influences])
+        of_classes = [values[in_class] for in_class in influences[0].classes]
+        variances = [float(x.var(ddof=1)) for x in of_classes]
+        effect, degrees_per_unit = 1.0, 0.0
+        if self.groups is not None:
+            # Each row counts once: the dependence within groups does not depend on the weights.
+            unweighted = [replace(influence, counts=None) for influence in influences]
+            joint = joint_influence(unweighted, groups=self.groups.only(rows))
+            independent = sum(x / len(part) for x, part in zip(variances, of_classes, strict=True))
+            grouped = float(contrast @ joint.covariance @ contrast)
+            effect = grouped / independent if independent > 0.0 else 1.0
+            degrees_per_unit = joint.spread.of(contrast) / len(values)
+
+        def variance(sizes: Sizes, difference: float = 0.0) -> tuple[float, float]:
+            parts = [x / size for x, size in zip(variances, sizes, strict=True)]
+            degrees = degrees_per_unit * sum(sizes)
+            degrees = degrees or satterthwaite(parts, [size - 1.0 for size in sizes])
+            return effect * sum(parts), max(degrees, 1.0)
+
+        return variance
 
 
-def _pilot_of_queries(measure: Measure, pilot: Pilot, expected: Expected) -> PilotSample:
-    y_true, scores, rows = pilot
-    refuse("prevalence", expected.prevalence, "for a mean over queries: leave it out")
+def _pilot_of_queries(question: Question, pilot: Pilot) -> PilotSample:
+    measure, (y_true, scores, rows) = question.measure, pilot
+    refuse("prevalence", question.prevalence, "for a mean over queries: leave it out")
     samples = list(query_values_of(measure, y_true, scores, **rows).values())
-    values = np.stack([sample.values for sample in samples[: expected.n_rankers]])
-    groups, n = samples[0].groups, values.shape[1]
-    (low, high), whole = (measure.counted_range,) * 2
+    values = np.stack([sample.values for sample in samples[: question.n_rankers]])
     return PilotSample(
-        Composition("queries", None, None if groups is None else n / groups.n_groups),
-        [np.ones(n, dtype=bool)],
-        groups,
-        lambda rows: mean_influences(values[:, rows], whole),
+        "queries",
+        None,
+        [np.ones(values.shape[1], dtype=bool)],
+        samples[0].groups,
+        lambda rows: mean_influences(values[:, rows], measure.counted_range),
         lambda: samples[0].moments,
-        high - low,
     )
 
 
-def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> PilotSample:
-    y_true, scores, columns = pilot
+def _pilot_of_items(question: Question, pilot: Pilot) -> PilotSample:
+    measure, (y_true, scores, columns) = question.measure, pilot
     if measure.laws and measure.depends_on_length:
         raise ValueError(
             f"{measure.name} of one list depends on the number of its items, so that a pilot does"
@@ -419,10 +452,10 @@ def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> Pilot
             " measure of a share of the list, such as 'precision@top0.05'."
         )
     refuse_unknown(measure)
-    of_rankers = list(scores.values())[: expected.n_rankers]
+    of_rankers = list(scores.values())[: question.n_rankers]
     evidences = check_lists(measure, y_true, of_rankers, **columns)
     data, groups = evidences[0].data, evidences[0].groups
-    n, weights, share = len(data.labels), None, expected.prevalence
+    n, weights, share = len(data.labels), None, question.prevalence
     if measure.kind == "binary":
         refuse_one_class(data)
         classes = [data.positive, ~data.positive]
@@ -458,13 +491,13 @@ def _pilot_of_items(measure: Measure, pilot: Pilot, expected: Expected) -> Pilot
         return replace(weighted.resized(weighted.sizes / weights), squares=squares)
 
     return PilotSample(
-        Composition("items", share, None if groups is None else n / groups.n_groups),
+        "items",
+        share,
         classes,
         groups,
         influences,
         moments,
-        influences(slice(None))[0].length,
-        unit_variance if "top" in measure.laws and not expected.comparing else None,
+        unit_variance if "top" in measure.laws and not question.comparing else None,
     )
 
 
@@ -510,24 +543,6 @@ def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[i
             " with that prevalence."
         )
     return weights
-
-
-def _class_spreads(
-    influences: Sequence[ClassInfluence], sample: Composition, groups: Groups | None
-) -> Spreads:
-    contrast = np.array([1.0, -1.0])[: len(influences)]
-    values = contrast @ np.stack([influence.values for influence in influences])
-    of_classes = [values[rows] for rows in influences[0].classes]
-    variances = [float(x.var(ddof=1)) for x in of_classes]
-    if groups is None:
-        return Spreads(sample, variances)
-    # Each row counts once: the dependence within groups does not depend on the weights.
-    unweighted = [replace(influence, counts=None) for influence in influences]
-    joint = joint_influence(unweighted, groups=groups)
-    independent = sum(x / len(rows) for x, rows in zip(variances, of_classes, strict=True))
-    grouped = float(contrast @ joint.covariance @ contrast)
-    effect = grouped / independent if independent > 0.0 else 1.0
-    return Spreads(sample, variances, effect, joint.spread.of(contrast) / len(values))
 
 
 def _check_size(n: int, what: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil, inf, isfinite, isinf
+from math import ceil, inf
 from typing import Any
 
 from .._printed import Printed
@@ -17,10 +17,16 @@ from .._validation import (
     check_whole,
     is_number,
 )
-from ..bounds._shared import bisect, least_size
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
-from ._plans import Expected, PlanModel, formula_model, pilot_model, read_pilot, variance_factor
+from ._plans import (
+    Question,
+    formula_model,
+    pilot_model,
+    read_pilot,
+    sizes_of,
+    variance_factor,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,102 +150,44 @@ def _if_passed(check: Callable[..., Any], name: str, value: Any, *args: Any, **m
     return None if value is None else check(name, value, *args, **more)
 
 
-@dataclass(frozen=True)
-class Question:
-    """Quantities of an interval, or of a two-sided test; one of n and the others is unknown."""
-
-    n: int | None
-    level: float
-    width: float | None
-    difference: float | None
-    power: float | None
-    is_test: bool
-    largest: float  # Largest possible difference, with its sign
-
-    @classmethod
-    def of(
-        cls, measure: Measure, n: Any, level: Any, width: Any, difference: Any, power: Any,
-        expected: Expected,
-    ) -> Question:  # fmt: skip
-        low, high = measure.counted_range
-        is_test = difference is not None or power is not None
-        level = check_part("level", level)
-        n = _if_passed(check_whole, "n", n, 2, MAX_EXACT_INT)
-        most = (high - low) * expected.n_rankers
-        width = _if_passed(check_length, "width", width, most, "the interval")
-        if is_test and n is None and power is None:
-            power = 0.8
-        named = {"n": n, "difference": difference, "power": power}
-        named = named if is_test else {"n": n, "width": width}
-        if list(named.values()).count(None) != 1 or (is_test and width is not None):
-            named |= {"width": width} if width is not None else {}
-            texts = " and ".join(f"{name}={value!r}" for name, value in named.items())
+def check_question(question: Question) -> Question:
+    """Check the quantities; a test without a power and a size has the usual power."""
+    (low, high), n, value = question.measure.counted_range, question.n, question.expected
+    width, difference, power = question.width, question.difference, question.power
+    level = check_part("level", question.level)
+    n = _if_passed(check_whole, "n", n, 2, MAX_EXACT_INT)
+    most = (high - low) * question.n_rankers
+    width = _if_passed(check_length, "width", width, most, "the interval")
+    if question.is_test and n is None and power is None:
+        power = 0.8
+    named = {"n": n, "difference": difference, "power": power}
+    named = named if question.is_test else {"n": n, "width": width}
+    if list(named.values()).count(None) != 1 or (question.is_test and width is not None):
+        named |= {"width": width} if width is not None else {}
+        texts = " and ".join(f"{name}={value!r}" for name, value in named.items())
+        raise ValueError(
+            f"{texts}: leave out the one to compute, and pass the others; width is for an"
+            " interval, difference and power are for a test."
+        )
+    if power is not None and (power := check_part("power", power)) <= 1.0 - level:
+        raise ValueError(
+            f"power={power!r} is not above 1 - level, the rejection rate of a true hypothesis:"
+            " pass a greater power."
+        )
+    if difference is not None:
+        difference = check_number("difference", difference, what="of the two rankers")
+        if difference == 0.0:
             raise ValueError(
-                f"{texts}: leave out the one to compute, and pass the others; width is for an"
-                " interval, difference and power are for a test."
+                "difference=0 cannot be detected by a test: pass the smallest difference that"
+                " matters."
             )
-        if power is not None and (power := check_part("power", power)) <= 1.0 - level:
+        check_length("difference", abs(difference), high - low, "the two rankers")
+        if value is not None and not low < value + difference < high:
             raise ValueError(
-                f"power={power!r} is not above 1 - level, the rejection rate of a true hypothesis:"
-                " pass a greater power."
+                f"difference={difference!r} from expected={value!r} is outside the range"
+                f" [{low:g}, {high:g}] of {question.measure.name}: pass a smaller difference."
             )
-        # A measure without a range has a very large one.
-        start = 0.0 if expected.value is None else expected.value - low
-        length = high - low if isfinite(high - low) else 1e9
-        largest = length - start if measure.greater_is_better else -(start or length)
-        if difference is not None:
-            difference = check_number("difference", difference, what="of the two rankers")
-            if difference == 0.0:
-                raise ValueError(
-                    "difference=0 cannot be detected by a test: pass the smallest difference that"
-                    " matters."
-                )
-            check_length("difference", abs(difference), high - low, "the two rankers")
-            value = expected.value
-            if value is not None and not low < value + difference < high:
-                raise ValueError(
-                    f"difference={difference!r} from expected={value!r} is outside the range"
-                    f" [{low:g}, {high:g}] of {measure.name}: pass a smaller difference."
-                )
-        return cls(n, level, width, difference, power, is_test, largest)
-
-    @property
-    def goal(self) -> str:
-        return "power" if self.is_test else "width"
-
-    @property
-    def unknown(self) -> str:
-        return next(x for x in ("n", self.goal, "difference") if getattr(self, x) is None)
-
-    def value(self, model: PlanModel, n: int) -> float:
-        """Width or power of a sample size."""
-        if self.is_test:
-            return model.power(n, float(self.difference or 0.0), self.level)
-        return model.width(n, self.level)
-
-    def solve(self, model: PlanModel) -> float:
-        if self.unknown == self.goal:
-            return self.value(model, int(self.n or 0))
-        wish, sign = float(getattr(self, self.goal)), 1.0 if self.is_test else -1.0
-        if self.n is None:
-            size = least_size(lambda n: sign * self.value(model, n) >= sign * wish)
-            if isinf(size):
-                raise ValueError(
-                    f"{self.goal}={wish!r} takes more than 2**53 items: ask for less."
-                )
-            return int(size)
-        n, power = self.n, wish
-
-        def is_detected(share: Any) -> bool:
-            return model.power(n, float(share) * self.largest, self.level) >= power
-
-        nearly = 1.0 - 1e-9
-        if not is_detected(nearly):
-            raise ValueError(
-                f"With n={n} the power is below {power:g} for every possible difference of the"
-                " measure: pass a greater n, or a smaller power."
-            )
-        return self.largest * float(bisect(is_detected, nearly, 0.0)[0])
+    return replace(question, n=n, level=level, width=width, difference=difference, power=power)
 
 
 def sample_size(
@@ -405,21 +353,27 @@ def sample_size(
     else:
         pilot = read_pilot(measure, pilot, of_rows)
         of_two += list(pilot[1])[1:]
-    expecting = Expected(
-        value=_if_passed(check_value, "expected", expected, measure),
+    question = Question(
+        measure=measure,
+        comparing=any(value is not None for value in of_two),
+        expected=_if_passed(check_value, "expected", expected, measure),
         prevalence=_if_passed(check_part, "prevalence", prevalence, "the share of positives"),
         correlation=_if_passed(
             check_number, "correlation", correlation, -1.0, 1.0, closed="neither"
         ),
-        comparing=any(value is not None for value in of_two),
+        n=n,
+        level=level,
+        width=width,
+        difference=difference,
+        power=power,
     )
-    question = Question.of(measure, n, level, width, difference, power, expecting)
+    question = check_question(question)
     rng = check_generator(random_state)
     pilot_range = None
     if pilot is None:
-        model, method, rests_on = formula_model(measure, expecting)
+        model, method, rests_on = formula_model(question)
     else:
-        model, method, rests_on, degrees = pilot_model(measure, pilot, expecting, rng)
+        model, method, rests_on, degrees = pilot_model(question, pilot, rng)
         solutions = []
         for share in (0.025, 0.975):
             try:
@@ -428,19 +382,19 @@ def sample_size(
             except ValueError:  # Nothing suffices.
                 solutions.append(inf)
         pilot_range = (min(solutions), max(solutions))
-    unknown, sample = question.unknown, model.sample
+    unknown = question.unknown
     found: dict[str, Any] = {unknown: question.solve(model)}
     question = replace(question, **found)
     size = int(question.n or 0)
     # Apart from rounding of counts, the result is the requested one or slightly better.
     value = question.value(model, size)
-    is_interval_of_two = expecting.comparing and not question.is_test
+    is_interval_of_two = question.comparing and not question.is_test
     return SampleSizePlan(
         measure=f"the difference of {measure.name}" if is_interval_of_two else measure.name,
         n=size,
-        unit=sample.unit,
-        n_pos=None if sample.prevalence is None else sample.sizes(size)[0],
-        n_groups=None if sample.group_size is None else ceil(size / sample.group_size),
+        unit=model.unit,
+        n_pos=None if model.prevalence is None else sizes_of(size, model.prevalence)[0],
+        n_groups=None if model.group_size is None else ceil(size / model.group_size),
         width=None if question.is_test else value,
         difference=question.difference,
         power=value if question.is_test else None,

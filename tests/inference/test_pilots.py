@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank._planning._plans import Expected, _degrees, pilot_model, read_pilot
+from sklearn_rank._planning._plans import Question, _degrees, pilot_model, read_pilot
 from sklearn_rank.inference import metric_interval, sample_size
 from sklearn_rank.inference._evidence import check_groups, check_lists, influences_of
 from sklearn_rank.inference._joint import joint_influence
@@ -40,8 +40,9 @@ def model(measure, pilot, prevalence=None, groups=None):
     pilot = read_pilot(
         get_measure(measure), pilot, {"qid": None, "groups": groups, "pos_label": None}
     )
-    expected = Expected(None, prevalence, len(pilot[1]) == 2, None)
-    return pilot_model(get_measure(measure), pilot, expected, np.random.default_rng(0))[0]
+    comparing = len(pilot[1]) == 2
+    question = Question(measure=get_measure(measure), comparing=comparing, prevalence=prevalence)
+    return pilot_model(question, pilot, np.random.default_rng(0))[0]
 
 
 # ------------------------------------------------------------------------ at the size of the pilot
@@ -141,7 +142,7 @@ def test_a_measure_that_depends_on_the_share_sees_rows_repeated():
     )
     of_rows = repeated.values[np.cumsum(often) - 1]
     exact = of_rows[y == 1].var(ddof=1) / 90 + of_rows[y == 0].var(ddof=1) / 810
-    variance = model("bedroc@20", (y, scores["a"]), prevalence=0.1).variance(900, 0.0)[0]
+    variance = model("bedroc@20", (y, scores["a"]), prevalence=0.1).error(900)[0] ** 2
     assert variance == pytest.approx(exact, rel=1e-6)
 
 

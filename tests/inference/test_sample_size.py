@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sklearn_rank._planning._plans import Composition, ExpectedAUC, PlanModel, threshold_share
+from sklearn_rank._planning._plans import PlanModel, auc_variance, threshold_share
 from sklearn_rank.inference import compare, metric_interval, sample_size
 from sklearn_rank.inference._roc import both_below
 from tests.oracles import sample_sizes as oracle
@@ -58,16 +58,14 @@ def test_orthants(ends):
 @pytest.mark.parametrize("aucs", [(0.8, 0.8), (0.9, 0.5), (0.95, 0.7)])
 def test_variance_of_a_difference_of_aucs(aucs, correlation):
     n_pos, n_neg = 12, 28
-    sample = Composition("items", 0.3)
     variances = [
         oracle.auc_covariance(np.array([auc, auc]), 1 - 1e-9, n_pos, n_neg) for auc in aucs
     ]
     for auc, variance in zip(aucs, variances, strict=True):
-        found = ExpectedAUC(sample, auc).variance(40)[0]
+        found = auc_variance(auc, None, (n_pos, n_neg))[0]
         assert found == pytest.approx(variance, rel=1e-3)
     covariance = oracle.auc_covariance(np.array(aucs), correlation, n_pos, n_neg)
-    of_two = ExpectedAUC(sample, aucs[1], correlation)
-    found = of_two.variance(40, aucs[0] - aucs[1])[0]
+    found = auc_variance(aucs[1], correlation, (n_pos, n_neg), aucs[0] - aucs[1])[0]
     assert found == pytest.approx(sum(variances) - 2 * covariance, rel=1e-3)
 
 
@@ -88,7 +86,7 @@ def test_threshold_of_normal_scores():
 @pytest.mark.parametrize("degrees", [1.0, 4.0, 33.0])
 @pytest.mark.parametrize("noncentrality", [0.1, 2.0, 4.5])
 def test_power_of_students_test(noncentrality, degrees):
-    model = PlanModel(Composition("queries", None), 2.0, lambda n, difference: (1.0, degrees))
+    model = PlanModel("queries", None, 2.0, lambda sizes, difference: (1.0, degrees))
     exact = oracle.power_of_t(noncentrality, degrees, 0.9, True)
     assert model.power(9, noncentrality, 0.9) == pytest.approx(exact, abs=2e-3)
 
@@ -96,7 +94,7 @@ def test_power_of_students_test(noncentrality, degrees):
 @pytest.mark.parametrize(("d", "n"), [(0.5, 34), (0.2, 199), (-0.8, 15)])
 def test_known_sizes_of_t_tests(d, n):
     # Of Cohen's tables and of every program for t-tests.
-    model = PlanModel(Composition("queries", None), 2.0, lambda n, difference: (1 / n, n - 1.0))
+    model = PlanModel("queries", None, 2.0, lambda sizes, _: (1 / sizes[0], sizes[0] - 1.0))
     assert model.power(n, d, 0.95) >= 0.8 > model.power(n - 1, d, 0.95)
 
 
