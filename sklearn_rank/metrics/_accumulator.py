@@ -152,13 +152,8 @@ class Accumulator:
         0.8333
         """
         accumulator = cls(measure, **options)
-        columns = {
-            "y_true": y_true,
-            "y_score": y_score,
-            "qid": qid,
-            "sample_weight": sample_weight,
-            "query_weight": query_weight,
-        }
+        columns = {"y_true": y_true, "y_score": y_score, "qid": qid}
+        columns |= {"sample_weight": sample_weight, "query_weight": query_weight}
         for number, batch in enumerate(batches() if callable(batches) else batches):
             accumulator.update(**_arguments_of(batch, columns, number))
         return accumulator

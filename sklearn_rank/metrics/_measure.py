@@ -1090,7 +1090,7 @@ def _common(
         lists, or in two dimensions one array per row.
     convention : {{{systems}}}, default=None
         System whose value to reproduce, with its rules for ties and for undefined lists; the guide
-        :doc:`/user_guide/scoring` lists them. A conflicting parameter raises an error.{judged}
+        :doc:`/user_guide/scoring` lists them. A conflicting parameter raises an error.
     k : int or None, default=None
         Last position that counts, at least 1. None counts all positions.
     gain : {{"exponential", "linear"}}, callable or None, default=None
@@ -1240,12 +1240,6 @@ def _phrases(measure: type[Measure]) -> dict[str, str]:
         above = "" if measure.lowest == -inf else f" and at least {measure.lowest:g}"
         labels = f"Relevance of the items, finite{above}."
     rel = any(rules.relevant is not None for rules in conventions.values())
-    systems = [name for name, rules in conventions.items() if rules.knows_judgments]
-    if judged := " and ".join(name for name in systems if name != "paper"):
-        judged = (
-            f" By the\n    rules of {judged} relevant items count that were not retrieved: if the"
-            f" rows lack\n    some, pass ``{'`` or ``'.join(measure.takes_relevant)}``."
-        )
     return {
         "labels": labels,
         "weights": weights.get("top" if measure._rounds_top else str(measure.weights), ""),
@@ -1258,5 +1252,4 @@ def _phrases(measure: type[Measure]) -> dict[str, str]:
         ),
         "rel": ", or with ``convention`` applies the threshold of that system" if rel else "",
         "systems": ", ".join(f'"{name}"' for name in conventions),
-        "judged": judged,
     }
