@@ -287,7 +287,7 @@ def test_the_mean_precision_at_the_top_of_parts_is_worth_all_their_tops():
         *(one.asymptotic_limits(tails) for one in (parts, of_one, large)), strict=True
     ):
         # The share of positives at the threshold is of a narrower neighbourhood in the large one.
-        np.testing.assert_allclose(mean, whole, atol=0.01)
+        np.testing.assert_allclose(mean, whole, atol=0.02)
         assert (np.abs(mean - parts.means) < np.abs(single - parts.means)).all()
 
 
