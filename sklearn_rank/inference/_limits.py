@@ -242,41 +242,6 @@ def _subset_table(part: FloatArray, groups: int) -> FloatArray:
     return (padded.reshape(groups, 8) @ patterns.T).ravel()
 
 
-def resampled_means(
-    values: FloatArray, n_resamples: int, rng: np.random.Generator, sizes: FloatArray | None = None
-) -> FloatArray:
-    n = len(values)
-    means = np.empty(n_resamples)
-    rows = max(1, BLOCK // (4 * n))  # Draws, and three arrays of their values
-    for start in range(0, n_resamples, rows):
-        block = slice(start, min(start + rows, n_resamples))
-        draws = rng.integers(0, n, size=(block.stop - block.start, n))
-        if sizes is None:
-            means[block] = values.take(draws).mean(axis=1)
-        else:
-            means[block] = values.take(draws).sum(axis=1) / sizes.take(draws).sum(axis=1)
-    return means
-
-
-def bca_levels(
-    mean: float, deviation: FloatArray, means: FloatArray, level: float
-) -> tuple[float, float]:
-    """Find the levels of bootstrap quantiles that correct for bias and skewness.
-
-    The jackknife value without value i is the mean less ``(values[i] - mean)/(n - 1)``, so that
-    the acceleration is ``sum of d^3 / (6 (sum of d^2)^(3/2))``, d the deviations. Resampled means
-    that equal the mean count one half.
-    """
-    below = (np.count_nonzero(means < mean) + np.count_nonzero(means <= mean)) / 2
-    # No sample on one side of the mean: the share is less than one in all, but not 0.
-    share = np.clip(below, 0.5, len(means) - 0.5) / len(means)
-    bias = ndtri(share)
-    acceleration = (deviation**3).sum() / (6 * (deviation**2).sum() ** 1.5)
-    normal = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
-    low, high = ndtr(bias + normal / (1 - acceleration * normal))
-    return float(low), float(high)
-
-
 # A selection of M groups, each with a chance in proportion to its rows, and of one row of each has
 # M independent rows; the empirical distribution of all rows is the mean over such selections. So
 # the expectation of every convex function of its distance is at most that for M independent rows,

@@ -14,7 +14,7 @@ from math import nan, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata, wilcoxon
+from scipy.stats import bootstrap, rankdata, wilcoxon
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._lists import ScoredLists
@@ -34,14 +34,13 @@ from ._evidence import (
 )
 from ._joint import GroupPart, Joint, joint_influence, mean_influences
 from ._limits import (
+    BLOCK,
     Alternative,
     Limits,
-    bca_levels,
     excess_of,
     flipped_subsets,
     holm_adjust,
     pvalue_of,
-    resampled_means,
 )
 from ._moments import MeanMoments
 from ._results import Comparison, Interval, Question, level_of_both
@@ -382,13 +381,20 @@ def sample_interval(
         return _interval(sample, sample.moments.student_limits(level), level, method)
     _refuse_sampling(sample, method, "method='t'")
     totals, sizes = sample.totals
-    means = resampled_means(totals, n_resamples, rng or np.random.default_rng(), sizes)
-    levels = ((1 - level) / 2, (1 + level) / 2)
-    if method == "bca":
-        # Change of the mean if a query, or a group, is left out.
-        deviation = sample.part.sums[0] / (1.0 - sample.part.share)
-        levels = bca_levels(float(sample.values.mean()), deviation, means, level)
-    return _interval(sample, np.quantile(means, levels), level, method)
+    of_groups = (totals,) if sizes is None else (totals, sizes)
+    kind = {"bootstrap": "percentile", "bca": "BCa"}[method]
+    found = bootstrap(
+        of_groups,
+        lambda x, n=None, axis=-1: x.mean(axis) if n is None else x.sum(axis) / n.sum(axis),
+        paired=True,
+        vectorized=True,
+        batch=max(1, BLOCK // (4 * len(totals))),
+        n_resamples=n_resamples,
+        confidence_level=level,
+        method=kind,
+        rng=rng,
+    )
+    return _interval(sample, found.confidence_interval, level, method)
 
 
 def sample_test(

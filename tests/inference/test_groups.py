@@ -23,8 +23,8 @@ from sklearn_rank.inference._limits import (
     independent_rows,
     kolmogorov_margin,
     mean_of_tail,
-    resampled_means,
 )
+from sklearn_rank.inference._queries import QueryValues, sample_interval
 from sklearn_rank.metrics import (
     Exponential,
     Wilcoxon,
@@ -342,13 +342,12 @@ def test_the_interval_of_exchanges_holds_what_they_do_not_reject():
 
 def test_bootstrap_draws_groups():
     values, groups = np.array([0.0, 1.0, 5.0, 2.0]), np.array([0, 0, 1, 2])
-    found = Groups(groups, 3)
-    drawn = resampled_means(found.sums(values), 40_000, np.random.default_rng(0), found.sizes())
-    listed = np.round(oracle.group_bootstrap_means(values.tolist(), groups.tolist()), 9)
-    expected, counts = np.unique(listed, return_counts=True)
-    seen, frequency = np.unique(np.round(drawn, 9), return_counts=True)
-    np.testing.assert_array_equal(seen, expected)
-    np.testing.assert_allclose(frequency / 40_000, counts / 27, atol=0.01)
+    sample = QueryValues(values, np.arange(4), "value", (0.0, 10.0), Groups(groups, 3))
+    listed = oracle.group_bootstrap_means(values.tolist(), groups.tolist())
+    for level in (0.5, 0.8, 0.95):
+        found = sample_interval(sample, level, "bootstrap", 40_000, np.random.default_rng(0))
+        expected = np.quantile(listed, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
+        np.testing.assert_allclose((found.low, found.high), expected)
 
 
 def test_rows_in_any_order_and_queries_in_two_dimensions():

@@ -8,10 +8,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank.inference import Comparison, compare, metric_interval
 from sklearn_rank.inference._limits import (
     FlippedSubsets,
-    bca_levels,
     flipped_subsets,
     holm_adjust,
-    resampled_means,
 )
 from sklearn_rank.metrics import dcg_score, get_measure, make_measure, ndcg_score, roc_auc_score
 from tests.oracles import resampling as oracle
@@ -108,7 +106,6 @@ def test_an_exchange_of_no_query_rejects_no_shift():
 def test_blocks_do_not_change_the_sums(monkeypatch):
     import sklearn_rank.inference._limits as module
 
-    d = np.random.default_rng(1).normal(size=100)
     monkeypatch.setattr(module, "BLOCK", 40)
     flips = flipped_subsets(2.0 ** np.arange(40), 300, np.random.default_rng(3))
     np.testing.assert_array_equal(
@@ -119,7 +116,6 @@ def test_blocks_do_not_change_the_sums(monkeypatch):
     np.testing.assert_array_equal(
         [int(s).bit_count() for s in flips.sums.astype(np.int64)], flips.counts
     )
-    assert len(resampled_means(d, 301, np.random.default_rng(0))) == 301
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
@@ -172,27 +168,6 @@ def test_bootstraps_are_scipys_on_the_same_numbers(method, level):
         method={"percentile": "bootstrap", "BCa": "bca"}[method],
     )
     np.testing.assert_allclose([found.low, found.high], expected.confidence_interval, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "values", [[0.0, 1.0, 1.0, 4.0], [0.0, 0.0, 1.0], [3.0, 1.0, 2.0, 2.0, 9.0]]
-)
-def test_bca_levels_are_the_enumeration(values):
-    means = np.array(oracle.bootstrap_means(values))
-    mean = np.mean(values)
-    means[np.abs(means - mean) < 1e-12] = mean
-    for level in (0.8, 0.95):
-        found = bca_levels(mean, np.array(values) - mean, means, level)
-        np.testing.assert_allclose(found, oracle.bca_levels(values, level), rtol=1e-10)
-
-
-def test_resampled_means_are_the_enumeration():
-    values = [0.0, 1.0, 5.0]
-    drawn = resampled_means(np.array(values), 60_000, np.random.default_rng(0))
-    listed, counts = np.unique(np.round(oracle.bootstrap_means(values), 9), return_counts=True)
-    found, frequency = np.unique(np.round(drawn, 9), return_counts=True)
-    np.testing.assert_array_equal(found, listed)
-    np.testing.assert_allclose(frequency / 60_000, counts / 27, atol=0.008)
 
 
 # --------------------------------------------------------------------------------------------- t
