@@ -57,11 +57,10 @@ from ._tied_sums import NEGLIGIBLE, padded
 
 
 class _ShareOfTop(Measure):
-    """A number of times the positives in a top, as a share of what ``_divisor`` says."""
+    """The positives in a top as a share of what ``_divisor`` says."""
 
     range = (0.0, 1.0)
     from_ranges = "sum"
-    _times: ClassVar[float] = 1.0
 
     @abstractmethod
     def _mass(self, lists: ScoredLists) -> FloatArray:
@@ -74,26 +73,22 @@ class _ShareOfTop(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = self._mass(lists)
         blocks = self._ordered(lists).leading(mass).blocks()
-        n_pos = np.minimum(positives_in_top(blocks, mass), lists.positives)  # sums are rounded
-        with np.errstate(invalid="ignore"):
-            divisor = self._divisor(mass, n_relevant_of(lists, lists.positives))
-            return self._times * (n_pos / divisor)
+        divisor = self._divisor(mass, n_relevant_of(lists, lists.positives))
+        with np.errstate(invalid="ignore"):  # sums are rounded
+            return np.minimum(positives_in_top(blocks, mass) / divisor, self.range[1])
 
     def label_total(self, lists: ScoredLists) -> LabelTotal | None:
         mass = float(self._mass(lists)[0])
         # A part of an item may be in the top.
         inside = np.clip(mass - np.arange(len(lists.score)), 0.0, 1.0)
-
-        def value(total: Any, n_pos: Any) -> Any:
-            return self._times * total / self._divisor(mass, n_pos)
-
-        return LabelTotal(mean_discounts(lists.score, inside), value)
+        weights = mean_discounts(lists.score, inside)
+        return LabelTotal(weights, lambda total, n_pos: total / self._divisor(mass, n_pos))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         mass, n = float(self._mass(lists)[0]), float(lists.sizes[0])
         recall, n_pos = recall_influence(lists, mass, self.name), float(lists.positives[0])
         divisor = self._divisor(mass, n_pos)
-        factor = self._times * n_pos / divisor
+        factor = n_pos / divisor
         # More positives among as many items raise the number found, and the divisor.
         rise = 1.0 - n_pos * (self._divisor(mass, n_pos + 1.0) - divisor) / divisor
         slope = factor * (recall.label_slope + rise * n / n_pos * recall.estimate)
@@ -126,13 +121,13 @@ class _ShareAtK(AtKMeasure, _ShareOfTop):
 
     @property
     def positional(self) -> PositionalForm:
-        largest = self._times / self._divisor(float(self.k), 1.0)
-        return PositionalForm(self._utilities, self._discounts, largest=float(largest))
+        largest = 1.0 / self._divisor(float(self.k), 1.0)
+        return PositionalForm(self._utilities, self._discounts, largest=largest)
 
     def _utilities(self, lists: Lists) -> FloatArray:
         self._check_fit_weights(lists)
         n_pos = lists.weighted_totals(lists.positive.astype(np.float64))
-        divisor = self._divisor(float(self.k), n_pos) / self._times
+        divisor = self._divisor(float(self.k), n_pos)
         return share_of_total(lists, np.where(n_pos > 0, divisor, 0.0))
 
 
@@ -448,7 +443,6 @@ def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptio
 
 
 class F1AtKMeasure(_ShareAtK):
-    _times = 2.0
     lacking = "no positive"
     stem = "f1@"
     _number = NamedNumber("k", position, "10")
@@ -456,7 +450,7 @@ class F1AtKMeasure(_ShareAtK):
     conventions = rules_of(ranx={})
 
     def _divisor(self, mass: Any, n_pos: Any) -> Any:
-        return mass + n_pos
+        return (mass + n_pos) / 2.0
 
     def values(self, lists: ScoredLists) -> FloatArray:
         defined = n_relevant_of(lists, lists.positives) > 0
@@ -1024,17 +1018,13 @@ class LiftMeasure(_ShareOfTop):
 
     @property
     def range(self) -> tuple[float, float]:  # type: ignore[override]
-        return (0.0, self._times)
-
-    @property
-    def _times(self) -> float:  # type: ignore[override]
-        return 1.0 / float(self.tau)
+        return (0.0, 1.0 / float(self.tau))
 
     def _mass(self, lists: ScoredLists) -> FloatArray:
         return float(self.tau) * lists.sizes
 
     def _divisor(self, mass: Any, n_pos: Any) -> Any:
-        return n_pos
+        return float(self.tau) * n_pos
 
     @property
     def order_counts_within(self) -> float:
