@@ -18,6 +18,7 @@ import sklearn_rank
 from sklearn_rank import OrderPreservingRanker
 from sklearn_rank._partitions import Partitions, any_collection, is_collection, parts
 from sklearn_rank.datasets import make_subset_ranking
+from sklearn_rank.inference import compare
 
 N = 23
 FRAME = pd.DataFrame(
@@ -331,18 +332,30 @@ def test_processes_of_a_cluster(client):
     assert np.concatenate(found, axis=None).tolist() == list(range(40))
 
 
-def test_arrays_of_a_fit_are_asked_at_the_door_only():
+def _compare():
+    X, y, _ = make_subset_ranking(8, n_items=5, return_X_y=True, random_state=0)
+    scores = {"a": X[:, 0], "b": X[:, 1]}
+    return lambda: compare("auc", (y > 0).astype(int), scores), 6
+
+
+def _fit():
     X, y, qid = make_subset_ranking(8, n_items=5, return_X_y=True, random_state=0)
-    ranker, n_asked = OrderPreservingRanker(alpha=1.0), 0
+    ranker = OrderPreservingRanker(alpha=1.0)
+    return lambda: ranker.fit(X, y, qid=qid), 3
+
+
+@pytest.mark.parametrize("made", [_compare, _fit])
+def test_arrays_are_asked_at_the_door_only(made):
+    (call, most), n_asked = made(), 0
 
     def count(frame, event, argument):
         nonlocal n_asked
         n_asked += event == "call" and frame.f_code is is_collection.__code__
 
-    ranker.fit(X, y, qid=qid)
+    call()
     sys.setprofile(count)
     try:
-        ranker.fit(X, y, qid=qid)
+        call()
     finally:
         sys.setprofile(None)
-    assert n_asked <= 3
+    assert n_asked <= most

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _outer
 from .._lists import Lists, ScoredLists, check_scored_lists, numbers_of_queries
-from .._partitions import any_collection, is_collection, parts, refuse_collections
+from .._partitions import any_collection, parts, refuse_collections
 from .._typing import FloatArray
 from .._validation import (
     Coded,
@@ -253,7 +253,7 @@ def read_rows(
         if in_chunks:
             refuse_collections("labels known in part belong to rows", y_true=y_true, **scores)
         y_true, rows["design"] = array_of_labels(y_true, name), design
-    elif not is_collection(y_true):
+    elif not in_chunks:
         y_true = ravelled(y_true, name)
     of_queries = qid is not None or dimensions(y_true, name=name) == 2
     if value is not None:
