@@ -35,7 +35,8 @@ def absolute_name(node, path):
     """The module an ImportFrom names, with leading dots resolved."""
     if node.level == 0:
         return node.module
-    parts = ["sklearn_rank", *path.relative_to(PACKAGE).with_suffix("").parts]
+    root = PACKAGE.parent if path.is_relative_to(PACKAGE) else TESTS.parent
+    parts = path.relative_to(root).with_suffix("").parts
     parent = parts[: -node.level]
     return ".".join([*parent, *([node.module] if node.module else [])])
 

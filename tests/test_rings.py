@@ -7,10 +7,12 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
 import sklearn_rank
+from tests.test_architecture import imports
 
 PACKAGE = Path(sklearn_rank.__file__).parent
 ROOT = Path(__file__).parent.parent
@@ -43,7 +45,7 @@ RINGS = {
         "tests/calibration/test_regret.py",
         "tests/inference/test_auc_interval.py",
         "tests/inference/test_comparison.py",
-        "tests/inference/test_list_interval.py",
+        "tests/inference/test_exact_limits.py",
         "tests/inference/test_queries.py",
         "tests/inference/test_wilson.py",
         "tests/model_selection/test_bound_scorer.py",
@@ -79,6 +81,34 @@ def layers_outside(outermost):
     )
     above = layers[: layers.index(outermost)]
     return [room.strip() for layer in above for room in re.split("[|:]", layer)]
+
+
+def files_of(paths):
+    """The tests, and the modules of tests that they import."""
+    todo = [
+        file for path in paths for file in sorted((ROOT / path).rglob("*.py")) or [ROOT / path]
+    ]
+    seen = []
+    while todo:
+        seen.append(file := todo.pop())
+        modules = {
+            name.rpartition(".")[0] for _, name in imports(file) if name.startswith("tests.")
+        }
+        files = {(ROOT / module.replace(".", "/")).with_suffix(".py") for module in modules}
+        todo += sorted(file for file in files - set(seen) - set(todo) if file.exists())
+    return seen
+
+
+@pytest.mark.parametrize("ring", RINGS)
+def test_tests_of_a_ring_import_nothing_of_the_rings_around_it(ring):
+    outermost, *tests = RINGS[ring]
+    outside = {f"sklearn_rank.{room}" for room in layers_outside(outermost)}
+    for file in files_of(tests):
+        for line, name in imports(file):
+            if name.startswith("sklearn_rank."):
+                thing = resolve_name(name)
+                home = getattr(thing, "__module__", getattr(thing, "__name__", name))
+                assert ".".join(home.split(".")[:2]) not in outside, f"{file}:{line} {name}"
 
 
 def run(root, *arguments):
