@@ -6,6 +6,7 @@ This module imports nothing heavy, so that the help comes fast.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -16,7 +17,7 @@ from textwrap import dedent
 from typing import Any
 
 from .._version import __version__
-from ._output import DOCS, CommandError, write
+from ._output import DESIGNS, DOCS, CommandError, flag, write
 
 __all__ = ["main"]
 
@@ -121,8 +122,12 @@ def _add(group: Any, one_of: Any, line: str) -> None:
         how["choices"] = last.split("|")
     elif not names:
         names, how["nargs"] = [last.lower()], "?"
-    add = (one_of if names[0] in ONE_OF else group).add_argument
-    add(*names, **how, **KINDS.get(names[0], {}))
+    if last in KINDS:
+        how["type"] = KINDS[last]
+    if default := re.search(r" \(([\w.]+)\)$", text):
+        how["default"] = default[1]
+    options = one_of if names[0] in ONE_OF else group
+    options.add_argument(*names, **how)
 
 
 TABLE = """\
@@ -145,7 +150,7 @@ labels known in part: one of the first five options says which rows have labels
 --pool                   others, such as the first ones of several scores: the rest is not known
 --random-labels          they are a random sample of all rows
 --champion COLUMN        scores that --review-top goes by
---audit N                number of random ones below the first K (none)
+--audit N                number of random ones below the first K
 --most-below FACTOR      without an audit: how frequent are positives there at most
 --proxy COLUMN           predicted probabilities of the missing labels"""
 RUNS = """\
@@ -168,32 +173,22 @@ measures
 --seed SEED              seed of methods that draw (0)
 """
 INTERVALS = """\
---method METHOD          t, bootstrap or bca for queries, or one of the measure
+--method METHOD          t, bootstrap or bca for queries, or one of the measure (auto)
 --resamples N            bootstrap samples (10000)"""
 TESTS = """\
 --baseline NAME          score or run that each other one is compared with
 --margin MARGIN          largest difference that does not matter
 --alternative two-sided|less|greater|non-inferior|equivalent  what is to be shown
---method METHOD          randomization, t or wilcoxon for queries; swap for one list"""
+--method METHOD          randomization, t or wilcoxon for queries; swap for one list (auto)"""
 DEMO = """\
 data and picture
 --seed SEED              seed of the held-out half (0)
 --plot FILE              draw the differences"""
 
-# What argparse knows of options besides their lines.
-KINDS: dict[str, dict[str, Any]] = {
-    "--review-top": {"type": int},
-    "--audit": {"type": int},
-    "--most-below": {"type": float},
-    "--format": {"default": "text"},
-    "--level": {"type": float, "default": 0.95},
-    "--seed": {"type": int, "default": 0},
-    "--method": {"default": "auto"},
-    "--resamples": {"type": int, "default": 10_000},
-    "--margin": {"type": float},
-}
-WAYS = ("--review-top", "--strata", "--inclusion-probability", "--pool", "--random-labels")
-ONE_OF = ("--qid", "--one-list", *WAYS)  # Of each group one is given at most
+# Types of values; a word in brackets at the end of a line is the default.
+KINDS: dict[str, Any] = dict.fromkeys(("K", "N", "SEED"), int)
+KINDS |= dict.fromkeys(("FACTOR", "LEVEL", "MARGIN"), float)
+ONE_OF = ("--qid", "--one-list", *map(flag, DESIGNS))  # Of each group one is given at most
 # Summary, examples and groups of options of each subcommand.
 COMMANDS = {
     "evaluate": (

@@ -14,16 +14,8 @@ from .._order import tied_blocks
 from .._printed import fixed
 from .._typing import BoolArray, FloatArray, IntArray
 from ._evaluate import Result, compare_rankings, evaluate
-from ._output import LABELS, CommandError, as_json, listed, sentences, write
-from ._rankings import (
-    DESIGNS,
-    IN_PART,
-    check_columns,
-    flag,
-    in_rows,
-    is_usual_score,
-    read_rankings,
-)
+from ._output import DESIGNS, LABELS, CommandError, as_json, flag, listed, sentences, write
+from ._rankings import IN_PART, check_columns, in_rows, is_usual_score, read_rankings
 from ._table import STDIN, Column, read_columns
 
 # Words in names of columns that tell an option; the first one that has such a word counts.

@@ -19,6 +19,9 @@ DOCS = "https://sklearn-rank.readthedocs.io"
 # Columns of labels that are found without --label.
 LABELS = ("label", "y_true", "relevance")
 
+# Options that say which rows have labels.
+DESIGNS = ("review_top", "strata", "inclusion_probability", "pool", "random_labels")
+
 # Columns of a terminal.
 WIDTH = 80
 
@@ -28,6 +31,10 @@ SHOWN = 20
 
 class CommandError(Exception):
     """The input or an option is not valid; the message says what, where, and what to do."""
+
+
+def flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def did_you_mean(name: str, names: Sequence[str]) -> str:

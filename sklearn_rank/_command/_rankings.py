@@ -26,25 +26,13 @@ from .._warn import warn
 from ..datasets import join_qrels, load_qrels, load_trec_run
 from ..inference import LabelDesign
 from ..metrics import Measure, get_measure, make_measure
-from ._output import LABELS, CommandError, did_you_mean, listed
+from ._output import DESIGNS, LABELS, CommandError, did_you_mean, flag, listed
 from ._table import Column, attempt, read_columns, title_of
 
-# Options that say which rows have labels.
-DESIGNS = ("review_top", "strata", "inclusion_probability", "pool", "random_labels")
-WAYS = "--review-top, --strata, --inclusion-probability, --pool or --random-labels"
-TABLE = (
-    "file",
-    "label",
-    "score",
-    "qid",
-    "one_list",
-    "groups",
-    "pos_label",
-    "value",
-    "missing",
-    "delimiter",
-    *DESIGNS,
-)
+WAYS = " or ".join(map(flag, DESIGNS))
+
+# Options of tables, besides columns and designs.
+TABLE = ("file", "label", "score", "one_list", "pos_label", "value", "missing", "delimiter")
 
 # Options for labels known in part.
 IN_PART = (*DESIGNS, "champion", "audit", "most_below", "proxy")
@@ -137,7 +125,7 @@ def read_rankings(options: Namespace) -> Rankings:
     if not names.intersection(DESIGNS) and names.intersection(IN_PART):
         what = flag(min(names.intersection(IN_PART)))
         raise CommandError(f"{what} is for labels known in part: pass it with {WAYS}")
-    of_table = sorted(names.intersection(TABLE))
+    of_table = sorted(names.intersection((*TABLE, *COLUMNS, *DESIGNS)))
     if "run" in names and of_table:
         what = ", ".join("FILE" if name == "file" else flag(name) for name in of_table)
         raise CommandError(f"{what} and --run exclude each other: pass a table or files of TREC")
@@ -326,10 +314,6 @@ def in_rows(column: Column, texts: Sequence[str]) -> str:
 
 def given(options: Namespace) -> dict[str, Any]:
     return {name: x for name, x in vars(options).items() if x is not None and x is not False}
-
-
-def flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 # What an option is in messages of the package.
