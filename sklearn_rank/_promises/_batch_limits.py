@@ -315,14 +315,9 @@ def batch_limits(
         codes = check_joined_groups((groups, batch_groups), (n, m)).codes[order]
         positive = np.zeros(n + m, dtype=bool)
         positive[~is_batch] = labels[order[~is_batch]]
-        drawn_groups = DrawnGroups(codes, is_batch, positive, rng)
-        places = drawn_groups.places(_looks(np.arange(1, n + m + 1) if k is None else numbers))
-        looks = np.cumsum(is_batch, dtype=np.intp)[places - 1]
-        tail = (1.0 - level) / len(places)
-        low, least_misses = (
-            [drawn_groups.fewest(place, tail, hits=hits) for place in places]
-            for hits in (True, False)
-        )
+        of_looks = np.arange(1, n + m + 1) if k is None else numbers
+        rows_of_groups = codes, is_batch, positive
+        looks, low, least_misses = limits_of_groups(*rows_of_groups, of_looks, level, rng)
     least, most = _between(numbers, looks, low), numbers - _between(numbers, looks, least_misses)
     return BatchLimits(numbers, least, most, estimate, order[is_batch] - n, level)
 
@@ -410,42 +405,41 @@ def fewest_hits_of_groups(
     return fewest + bisect_left(range(fewest, n_rows), True, key=is_usual)
 
 
-class DrawnGroups:
-    """Groups of the rows in a joint order from the top, of which the labelled ones are drawn.
+def limits_of_groups(
+    codes: IntArray,
+    is_batch: BoolArray,
+    positive: BoolArray,
+    numbers: IntArray,
+    level: float,
+    rng: np.random.Generator,
+) -> tuple[IntArray, list[int], list[int]]:
+    """Numbers of rows of the batch, and the fewest hits and misses among them.
 
-    ``positive`` is False in the batch, and ``rng`` orders the groups. Shapes (n_rows,).
+    Of the places of the joint order the first rows of each group count, up to a number that most
+    groups do not reach.
     """
+    n_groups, earlier = int(codes.max()) + 1, sums_of_earlier(codes, np.ones(len(codes)))
+    labelled, batch = np.unique(codes[~is_batch]), np.unique(codes[is_batch])
+    if len(both := np.intersect1d(labelled, batch)):
+        raise ValueError(
+            f"groups and batch_groups have {len(both)} ids in common, so that labelled groups"
+            " are not drawn at random: leave the labelled rows of these groups out."
+        )
+    order = rng.permutation(labelled)
+    # Above these about so many rows of the batch are.
+    above = np.minimum(np.rint(n_groups / len(batch) * _looks(numbers)), len(codes))
+    places = np.unique(above.astype(np.intp))
 
-    def __init__(
-        self, codes: IntArray, is_batch: BoolArray, positive: BoolArray, rng: np.random.Generator
-    ) -> None:
-        self.codes, self.positive, self.n_groups = codes, positive, int(codes.max()) + 1
-        self.earlier = sums_of_earlier(codes, np.ones(len(codes)))
-        labelled, batch = np.unique(codes[~is_batch]), np.unique(codes[is_batch])
-        if len(both := np.intersect1d(labelled, batch)):
-            raise ValueError(
-                f"groups and batch_groups have {len(both)} ids in common, so that labelled groups"
-                " are not drawn at random: leave the labelled rows of these groups out."
-            )
-        self.drawn, self.n_batch = rng.permutation(labelled), len(batch)
-
-    def places(self, numbers: IntArray) -> IntArray:
-        """Places of the joint order above which about so many rows of the batch are."""
-        times = self.n_groups / self.n_batch
-        return np.unique(np.minimum(np.rint(times * numbers), len(self.codes)).astype(np.intp))
-
-    def fewest(self, place: int, tail: float, *, hits: bool = True) -> int:
-        """Fewest hits, or misses, of the batch among the first rows of the joint order.
-
-        Of each group the first rows count, as many as most groups have: large ones would keep the
-        bets small.
-        """
-        sizes = np.bincount(self.codes[:place])
+    def fewest(place: int, hits: bool) -> int:
+        sizes = np.bincount(codes[:place])
         most = int(np.ceil(np.quantile(sizes[sizes > 0], OF_GROUPS)))
-        rows = np.flatnonzero(self.earlier[:place] < most)
-        codes, of_kind = self.codes[rows], self.positive[rows] == hits
-        sizes = np.bincount(codes, minlength=self.n_groups)
-        drawn = self.drawn[sizes[self.drawn] > 0]
-        n = np.bincount(codes, of_kind, self.n_groups)[drawn]
-        options = int(np.count_nonzero(sizes)), len(rows), most, tail
+        rows = np.flatnonzero(earlier[:place] < most)
+        of_rows = codes[rows]
+        sizes = np.bincount(of_rows, minlength=n_groups)
+        drawn = order[sizes[order] > 0]
+        n = np.bincount(of_rows, positive[rows] == hits, n_groups)[drawn]
+        options = int(np.count_nonzero(sizes)), len(rows), most, (1.0 - level) / len(places)
         return max(fewest_hits_of_groups(n, sizes[drawn], *options) - int(n.sum()), 0)
+
+    low, misses = ([fewest(place, hits) for place in places] for hits in (True, False))
+    return np.cumsum(is_batch, dtype=np.intp)[places - 1], low, misses
