@@ -41,7 +41,7 @@ OVERHEAD = 2e5
 # Splitting ends where so FEW rows of a pivot became free or bound within EVERY iterations, after
 # at most MOST, or as many as features, which take as long as four systems; it pays from
 # MIN_FEATURES on.
-EVERY, FEW, MOST, MIN_FEATURES = 10, 4, 100, 16
+EVERY, FEW, MOST, MIN_FEATURES = 10, 4, 100, 32
 
 
 def split_start(

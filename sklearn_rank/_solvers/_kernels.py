@@ -82,13 +82,6 @@ def _fill(vector, value):
 
 
 @compiled()
-def _fill_matrix(matrix, value):
-    for i in range(matrix.shape[0]):
-        for j in range(matrix.shape[1]):
-            matrix[i, j] = value
-
-
-@compiled()
 def _copy(source, target):
     for i in range(source.shape[0]):
         target[i] = source[i]
@@ -167,31 +160,19 @@ def _gather(dense, z, root, rows, start, stop, out):
 
 
 @compiled()
-def _sum_outer(
-    dense, origin, cost, rows, n_rows, root, block, outer, row
-):  # fmt: skip
-    """Write the sums of ``c_i x_i x_i'`` and ``c_i x_i`` over some rows; return that of ``c_i``.
-
-    Of the outer products the upper triangle only; ``origin`` is 0. Takes GATHER rows at a time.
-    """
-    _fill_matrix(outer, 0.0)
-    _fill(row, 0.0)
-    total = 0.0
-    for p in range(n_rows):
-        i = rows[p]
-        total += cost[i]
-        root[p] = np.sqrt(cost[i])
-        for j in range(row.shape[0]):
-            row[j] += cost[i] * dense[i, j]
+def _hessian(dense, z, root, rows, n_rows, block, out):
+    """Write the upper triangle of ``I`` plus the sum of outer products of gathered rows."""
+    for p in range(out.shape[0]):
+        for q in range(p, out.shape[0]):
+            out[p, q] = 1.0 if p == q else 0.0
     for start in range(0, n_rows, GATHER):
         stop = min(start + GATHER, n_rows)
-        _gather(dense, origin, root, rows, start, stop, block)
+        _gather(dense, z, root, rows, start, stop, block)
         part = block[: stop - start]
         product = np.dot(part.T, part)
-        for p in range(outer.shape[0]):
-            for q in range(p, outer.shape[0]):
-                outer[p, q] += product[p, q]
-    return total
+        for p in range(out.shape[0]):
+            for q in range(p, out.shape[0]):
+                out[p, q] += product[p, q]
 
 
 @compiled()
@@ -245,16 +226,6 @@ def _find_direction_by_rows(
         direction[j] -= shift * z[j]
 
 
-@compiled()
-def _scale_about(outer, row, total, z, sigma, hessian):
-    """``I + sigma`` times the sum of ``c_i (x_i - z)(x_i - z)'``, from sums about 0."""
-    for p in range(z.shape[0]):
-        for q in range(p, z.shape[0]):
-            moved = outer[p, q] - row[p] * z[q] - z[p] * row[q] + total * z[p] * z[q]
-            hessian[p, q] = sigma * moved
-        hessian[p, p] += 1.0
-
-
 # Arrays that are not written to may be in read-only shared memory.
 @compiled(
     "void({M}, {M}, {v}, {v}, {M}, {M}, f8, f8, i8, intp, f8[:, ::1], f8[:, ::1])".format(
@@ -289,13 +260,10 @@ def solve_pivots(
     rhs = np.empty(max(min(n, d), 1))
     root = np.empty(n)
     # The d x d form is only ever used with at least d free rows.
-    outer_sum = np.empty((d, d)) if d <= n else np.empty((0, 0))
-    row_sum = np.empty(d)
-    hessian = np.empty(outer_sum.shape)
+    hessian = np.empty((d, d)) if d <= n else np.empty((0, 0))
     block = np.empty((min(GATHER, n), d)) if d <= n else np.empty((0, d))
     looked_up = np.empty(0)
     with_pivot = np.empty(n) if products.shape[0] > 0 else np.empty(0)
-    origin = np.zeros(d)
     for index in range(pivots.shape[0]):
         z = pivots[index]
         w = coef[index]
@@ -380,9 +348,9 @@ def solve_pivots(
                 for j in range(d):
                     gradient[j] -= shift * z[j]
 
+            for p in range(n_free):
+                root[p] = np.sqrt(sigma * cost[free[p]])
             if n_free < d:
-                for p in range(n_free):
-                    root[p] = np.sqrt(sigma * cost[free[p]])
                 if products.shape[0] > 0:
                     if looked_up.shape[0] < n_free * n_free:
                         looked_up = np.empty(n_free * n_free)
@@ -395,10 +363,7 @@ def solve_pivots(
                     direction, posv,
                 )  # fmt: skip
             else:
-                total = _sum_outer(
-                    dense, origin, cost, free, n_free, root, block, outer_sum, row_sum
-                )
-                _scale_about(outer_sum, row_sum, total, z, sigma, hessian)
+                _hessian(dense, z, root, free, n_free, block, hessian)
                 for j in range(d):
                     direction[j] = -gradient[j]
                 # If rounding makes the matrix indefinite, the line search uses the gradient.

@@ -59,7 +59,7 @@ def test_array_operations_take_the_steps_of_compiled_loops(kind, C, monkeypatch)
 @pytest.mark.parametrize("scale", [1.0, 1e-25, 1e25])
 def test_a_start_by_splitting_halves_the_steps(worth, scale, monkeypatch):
     monkeypatch.setattr(_optional, "BREAK_EVEN", worth)
-    X, y = rows("normal", 200, 30)
+    X, y = rows("normal", 200, 40)
     X[:, 0] *= 1e3  # in smaller units than the others
     problem = PivotProblem.from_rows(scale * X, y, np.full(200, 0.01 / scale**2), np.ones(200))
     fast = solve_pivots_newton(problem, problem.pivots, tol=TOL)
