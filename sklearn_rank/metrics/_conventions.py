@@ -119,16 +119,15 @@ def check_convention(
     for parameter, value in changed.items():
         if parameter in rules.chosen:
             continue
-        if parameter in fixed and (callable(value) or value != fixed[parameter]):
-            raise ValueError(
-                f"{parameter}={value!r} conflicts with convention={convention!r}, which sets it to"
-                f" {fixed[parameter]!r}: leave out one of the two."
-            )
+        why = f"sets it to {fixed.get(parameter)!r}"
         if parameter == "log_base" or (parameter == "k" and not rules.has_k):
-            raise ValueError(
-                f"{parameter}={value!r} conflicts with convention={convention!r}, which has no"
-                f" such parameter for {name}: leave out one of the two."
-            )
+            why = f"has no such parameter for {name}"
+        elif parameter not in fixed or value == fixed[parameter]:
+            continue
+        raise ValueError(
+            f"{parameter}={value!r} conflicts with convention={convention!r}, which {why}: leave"
+            " out one of the two."
+        )
 
 
 def _refuse_ties(lists: ScoredLists, bits: str) -> None:

@@ -634,15 +634,9 @@ class Measure(_Frozen, ABC):
         return self._with_relevant(lists, shape_of(y_true), sample_weight, pos_label, **relevant)
 
     def _with_relevant(
-        self,
-        lists: ScoredLists,
-        shape: tuple[int, ...],
-        sample_weight: Any,
-        pos_label: Any,
-        *,
-        n_relevant: Any,
-        ideal: Any,
+        self, lists: ScoredLists, shape: Any, sample_weight: Any, pos_label: Any, **relevant: Any
     ) -> ScoredLists:
+        n_relevant, ideal = relevant["n_relevant"], relevant["ideal"]
         if n_relevant is None and ideal is None:
             return lists
         if sample_weight is not None:

@@ -735,19 +735,16 @@ def net_benefit(
     true_pos = float(weight @ (selected & positive))
     false_pos = float(weight @ (selected & ~positive))
     exchange = threshold / (1.0 - threshold)
-    if n_pos == 0.0 and (standardized or prevalence is not None):
-        raise ValueError(
-            "y_true has no positives, so the net benefit cannot be divided by their number: check"
-            " the labels and pos_label, or leave out standardized and prevalence."
-        )
+    for lacking, needed in (("positives", n_pos), ("negatives", n - n_pos)):
+        divides = prevalence is not None or (standardized and lacking == "positives")
+        if divides and needed == 0.0:
+            raise ValueError(
+                f"y_true has no {lacking}, so the net benefit cannot be divided by their number:"
+                " check the labels and pos_label, or leave out standardized and prevalence."
+            )
     if prevalence is None:
         return (true_pos - exchange * false_pos) / (n_pos if standardized else n)
     share = check_share("prevalence", prevalence, what="the share of positives")
-    if n_pos == n:
-        raise ValueError(
-            "y_true has no negatives, so the net benefit cannot be divided by their number: check"
-            " the labels and pos_label, or leave out prevalence."
-        )
     benefit = share * true_pos / n_pos - exchange * (1.0 - share) * false_pos / (n - n_pos)
     return benefit / share if standardized else benefit
 
