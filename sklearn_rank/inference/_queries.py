@@ -66,8 +66,7 @@ class QueryValues:
     def part(self) -> GroupPart:
         """Sums of the deviations from the mean over the groups, each query one without groups."""
         groups = self.groups or singleton_groups(len(self.values))
-        length = self.range[1] - self.range[0]
-        lengths = length if np.isfinite(length) else 0.0
+        lengths = self.range[1] - self.range[0] if self.is_bounded else 0.0
         return GroupPart.of_rows(self.values[np.newaxis], groups, self.weight, lengths)
 
     @property
@@ -82,61 +81,33 @@ class QueryValues:
             return self.values, None
         return self.groups.sums(self.values), self.part.sizes
 
-    @property
-    def is_plain(self) -> bool:
-        return self.groups is None and self.weight is None
-
-    @property
-    def error_of_values(self) -> float:
-        if self.is_plain:
-            return float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
-        return float(np.linalg.norm(self.part.corrected))
-
-    @property
-    def degrees(self) -> float:
-        return len(self.values) - 1.0 if self.is_plain else self.part.degrees
-
-    @property
-    def not_shown(self) -> float:
-        return 0.0 if self.noise is None else float(self.noise @ self.noise)
-
-    @property
-    def standard_error(self) -> float:
-        return sqrt(self.error_of_values**2 + self.not_shown)
-
-    @property
-    def unseen(self) -> tuple[float, float]:
-        """Excess of the kurtosis over 2, and the number of values that move the mean as one.
-
-        By the first, over the effective number, half a value at either end of the range counts.
-        """
-        low, high = self.range
-        together = float(self.part.moved_together(np.array([high - low]))[0])
-        parts = self.part.sums[0] / (high - low)
-        return excess_of(parts, self.part.effective), (high - low) / together
-
     @cached_property
     def moments(self) -> MeanMoments:
         """Of the mean; without a range its limits are Student's."""
-        excess, units = self.unseen if np.isfinite(self.range).all() else (0.0, nan)
+        part, length, bounded = self.part, self.range[1] - self.range[0], self.is_bounded
+        variance = float(np.sum(part.corrected**2))
+        noise = 0.0 if self.noise is None else float(self.noise @ self.noise)
+        plain = self.groups is None and self.weight is None
         return MeanMoments(
             estimate=self.mean,
-            error=None if self.constant else self.standard_error,
+            error=None if self.constant else sqrt(variance + noise),
             target=f"mean {self.measure} over queries",
-            method="wilson" if np.isfinite(self.range).all() else "t",
+            method="wilson" if bounded else "t",
             n=float(len(self.values)),
             range=self.range,
-            variance=max(self.error_of_values**2 - self.shown, 0.0),
-            excess=excess,
-            effective=self.part.effective,
-            units=units,
-            degrees=self.degrees,
-            are_shares=are_shares(self) and (self.is_plain or self.constant),
-            of_labels=self.shown + self.not_shown,
+            variance=max(variance - self.shown, 0.0),
+            # Of the kurtosis over 2: by it, over the effective number, half a value counts.
+            excess=excess_of(part.sums[0] / length, part.effective) if bounded else 0.0,
+            effective=part.effective,
+            units=length / float(part.moved_together(np.array([length]))[0]) if bounded else nan,
+            degrees=part.degrees,
+            are_shares=are_shares(self) and (plain or self.constant),
+            of_labels=self.shown + noise,
         )
 
-    def limits(self, level: float) -> Limits:
-        return self.moments.limits(level)
+    @property
+    def is_bounded(self) -> bool:
+        return bool(np.isfinite(self.range).all())
 
     @property
     def constant(self) -> bool:
@@ -420,13 +391,14 @@ def sample_test(
     elif not sample.values.any():
         statistic, pvalue = 0.0, 1.0
     elif method == "t":
-        if sample.standard_error <= ROUNDING * np.abs(sample.values).max():
+        error = sample.moments.error or 0.0
+        if error <= ROUNDING * np.abs(sample.values).max():
             raise ValueError(
                 f"All differences of the {sample.size_text} are {sample.mean:.4g}, so the t"
                 " statistic is infinite: pass method='randomization' or 'wilcoxon'."
             )
-        statistic = sample.mean / sample.standard_error
-        pvalue = pvalue_of(statistic, alternative, sample.degrees)
+        statistic = sample.mean / error
+        pvalue = pvalue_of(statistic, alternative, sample.moments.degrees)
     elif sample.groups is None:
         statistic, pvalue = wilcoxon(sample.values, zero_method="pratt", alternative=alternative)
     else:
@@ -468,7 +440,7 @@ def compare_samples(
             "wilcoxon": f"differences of {measure.name} symmetric about 0",
         }[method],
         values=[sample.mean for sample in samples.values()],
-        standard_errors=[sample.standard_error for sample in samples.values()],
+        standard_errors=[sample.moments.error or 0.0 for sample in samples.values()],
         differences=[interval.estimate for interval in intervals],
         low=[interval.low for interval in intervals],
         high=[interval.high for interval in intervals],
@@ -494,6 +466,6 @@ def _interval(sample: QueryValues, limits: Any, level: float, method: str) -> In
             " value: raise the level or pass method='t'.",
             UserWarning,
         )
-    error = None if sample.constant else sample.standard_error
-    target = f"mean {sample.measure} over queries"
-    return Interval(sample.mean, float(low), float(high), float(level), method, target, error)
+    found = sample.moments
+    named: Any = level, method, found.target, found.error
+    return Interval(sample.mean, float(low), float(high), *named)

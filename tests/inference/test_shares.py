@@ -77,8 +77,8 @@ def test_which_method_is_taken():
 def test_any_range_and_level():
     values = np.array([2.0, 5.0, 5.0, 2.0, 5.0])
     sample = QueryValues(values, np.arange(5), "m", (2.0, 5.0))
-    low, high = sample.limits(0.8)
-    plain = sample_of((values - 2) / 3).limits(0.8)
+    low, high = sample.moments.limits(0.8)
+    plain = sample_of((values - 2) / 3).moments.limits(0.8)
     np.testing.assert_allclose([low, high], 2 + 3 * np.array(plain))
 
 
@@ -86,15 +86,15 @@ def test_groups_of_copies_are_worth_one_query_each():
     rng = np.random.default_rng(0)
     values = (rng.random(40) < 0.3) * 1.0
     copies, of = np.repeat(values, 5), Groups(np.repeat(np.arange(40), 5), 40)
-    low, high = sample_of(copies, groups=of).limits(0.95)
-    alone = sample_of(values).limits(0.95)
+    low, high = sample_of(copies, groups=of).moments.limits(0.95)
+    alone = sample_of(values).moments.limits(0.95)
     # Student's quantile of 39 degrees.
     assert low < alone[0] < alone[1] < high
     np.testing.assert_allclose([low, high], alone, atol=0.012)
     # Other values have that quantile without groups too.
     values = rng.beta(4, 1, 40)
-    grouped = sample_of(np.repeat(values, 5), groups=of).limits(0.95)
-    np.testing.assert_allclose(grouped, sample_of(values).limits(0.95), atol=1e-12)
+    grouped = sample_of(np.repeat(values, 5), groups=of).moments.limits(0.95)
+    np.testing.assert_allclose(grouped, sample_of(values).moments.limits(0.95), atol=1e-12)
     y, score, qid = rows(copies.astype(int))
     found = metric_interval("precision@1", y, score, qid=qid, groups=qid // 5)
     assert found.method == "wilson"
@@ -118,8 +118,8 @@ SAMPLES = {
 def test_limits_of_a_mean_against_the_definition(kind, level):
     values = np.asarray(SAMPLES[kind])
     expected = oracle.limits_of_mean(values.tolist(), level)
-    np.testing.assert_allclose(sample_of(values).limits(level), expected, atol=1e-8)
-    turned = sample_of(1 - values).limits(level)
+    np.testing.assert_allclose(sample_of(values).moments.limits(level), expected, atol=1e-8)
+    turned = sample_of(1 - values).moments.limits(level)
     np.testing.assert_allclose(turned, [1 - expected[1], 1 - expected[0]], atol=1e-8)
 
 
@@ -128,7 +128,7 @@ def test_a_mean_is_within_its_limits_which_are_nested(kind):
     sample = sample_of(SAMPLES[kind])
     before = (sample.mean, sample.mean)
     for level in (0.1, 0.5, 0.9, 0.99, 0.9999):
-        low, high = sample.limits(level)
+        low, high = sample.moments.limits(level)
         assert 0 <= low <= before[0] + 1e-12
         assert before[1] - 1e-12 <= high <= 1 + 1e-12
         before = low, high
