@@ -99,11 +99,9 @@ class Partitions:
     def gathered(
         self, function: Callable[..., Any], each: Iterable[tuple[Any, ...]], *shared: Any
     ) -> list[Any]:
-        """Of values that are lists: ``function(entries of all parts, *own, *shared)`` for each
-        place in them; lazy.
-        """
-        run, take, same = self._task(function), self._task(_entry), map(self._sent, shared)
-        shared = tuple(same)
+        """Of values that are lists: ``function(entries, *own, *shared)`` for each place in them."""
+        run, take = self._task(function), self._task(_entry)
+        shared = tuple(map(self._sent, shared))
         return [
             run([take(value, place) for value in self.values], *own, *shared)
             for place, own in enumerate(each)

@@ -13,7 +13,7 @@ import numpy as np
 from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks
 from .._typing import FloatArray, IntArray
-from .._validation import check_share, is_number, ravelled
+from .._validation import check_share, ravelled
 from ._conventions import (
     Convention,
     NamedNumber,
@@ -722,11 +722,6 @@ def reciprocal_rank_score(
     """
 
 
-def _check_max_grade(name: str, value: Any) -> None:
-    if not (is_number(value) and value < inf):
-        raise ValueError(f"{name}={value!r} must be a finite number or None.")
-
-
 class _OnAScale(_UpToK):
     """A measure of grades whose scale depends on the highest grade."""
 
@@ -735,7 +730,7 @@ class _OnAScale(_UpToK):
     weights = "none"
 
     # Highest grade of the scale; None is the highest that occurs
-    max_grade: float | None = checked(_check_max_grade, None)
+    max_grade: float | None = within(-inf, inf, "neither", default=None)
 
     @property
     def scaled_by_labels(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from .._lists import LabelType, Lists, ScoredLists, check_scored_lists
 from .._order import ClassBlocks, counted_blocks, tied_blocks, top_masses
 from .._typing import FloatArray, IntArray
-from .._validation import check_position, check_share, is_number
+from .._validation import check_position, check_share
 from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._conventions import (
@@ -596,20 +596,13 @@ def coverage_loss(y_true: Any, y_score: Any, **options: Unpack[BinaryOptions]) -
     """
 
 
-def check_top(name: str, share: Any) -> None:
-    if not is_number(share):
-        raise TypeError(f"{name}={share!r} must be a number between 0 and 1, both excluded.")
-    if not 0 < share < 1:
-        raise ValueError(f"{name}={share!r} must lie between 0 and 1, both excluded.")
-
-
 class OfTop(Measure):
     weights = "relative"
     _rounds_top = True
     _number = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
 
-    tau: float = checked(check_top, 0.05)  # Share of the items that form the top
+    tau: float = checked(check_share, 0.05)  # Share of the items that form the top
 
 
 class PrecisionAtTopMeasure(OfTop, _ShareOfTop):
@@ -682,7 +675,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     from_ranges = "sum"
     conventions = rules_of(rdkit={"rounds_up": True})
 
-    tau: float = checked(check_top)  # Share of the items that form the top
+    tau: float = checked(check_share)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
         if self.rules.rounds_up:
