@@ -99,7 +99,7 @@ class Partitions:
     def gathered(
         self, function: Callable[..., Any], each: Iterable[tuple[Any, ...]], *shared: Any
     ) -> list[Any]:
-        """Of values that are lists: ``function(entries, *own, *shared)`` for each place in them."""
+        """Of values that are lists: ``function(entries, *own, *shared)`` for each place."""
         run, take = self._task(function), self._task(_entry)
         shared = tuple(map(self._sent, shared))
         return [
