@@ -678,22 +678,26 @@ class LabelledRows:
     ) -> None:
         n_rows, self.n_features = rows.shape
         self.design, self.n_labels, self.fit_intercept = rows, n_labels, fit_intercept
-        self.entries = np.arange(n_rows * n_labels) if entries is None else entries
+        self.entries = entries  # Of the items among all rows with all labels; None are all
         weight = np.ones(n_rows) if row_weight is None else row_weight
         self.share = weight / weight.sum()
         self.mean = rows.pull_back(self.share) if fit_intercept else np.zeros(self.n_features)
-        self.shape = len(self.entries), (self.n_features + fit_intercept) * n_labels
+        n_items = n_rows * n_labels if entries is None else len(entries)
+        self.shape = n_items, (self.n_features + fit_intercept) * n_labels
 
     def scores(self, coef: FloatArray) -> FloatArray:
         matrix = coef.reshape(-1, self.n_labels)
         scores = self.design.scores(matrix[: self.n_features])
         if self.fit_intercept:
             scores += matrix[-1] - self.mean @ matrix[: self.n_features]
-        return np.asarray(scores.ravel()[self.entries])
+        return np.asarray(scores.ravel()[... if self.entries is None else self.entries])
 
     def by_row(self, by_item: FloatArray) -> FloatArray:
         """Values of items as a matrix, 0 where there is none."""
-        by_row = np.zeros((len(self.share), self.n_labels))
+        shape = len(self.share), self.n_labels
+        if self.entries is None:
+            return by_item.reshape(shape)
+        by_row = np.zeros(shape)
         by_row.ravel()[self.entries] = by_item
         return by_row
 
