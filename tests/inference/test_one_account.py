@@ -87,3 +87,20 @@ def test_all_doors_agree(kind, name):
         if "qid" in columns or accumulator.table is not None:
             again = metric_interval(accumulator, level=LEVEL)
             agrees(found, again.low, again.high, again.standard_error)
+
+
+@pytest.mark.parametrize("weights", ["frequency", "sampling"])
+@pytest.mark.parametrize("name", ["auc", "ap", "bedroc@20", "precision@top0.05", "lift@0.1"])
+def test_weights_agree(name, weights):
+    y, score, other, _ = rows()
+    weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+    columns = {"sample_weight": weight, "weights": weights}
+    found = metric_interval(name, y, score, level=LEVEL, **columns)
+    compared = compare(name, y, {"a": score, "b": other}, random_state=0, **columns)
+    agrees(found, *compared.value_limits[0], compared.standard_errors[0])
+    if weights == "frequency":
+        accumulator = Accumulator(name).update(y, score, sample_weight=weight)
+        again = metric_interval(accumulator, level=LEVEL, weights=weights)
+        repeated = metric_interval(name, *(np.repeat(x, weight.astype(int)) for x in (y, score)))
+        agrees(found, again.low, again.high, again.standard_error)
+        assert repeated.standard_error == pytest.approx(found.standard_error, rel=1e-12)
