@@ -174,6 +174,14 @@ class ClassMoments(Moments):
         low, high = value - hypot(value - low, down), value + hypot(high - value, up)
         return max(low, self.allowed[0]), min(high, self.allowed[1])
 
+    def with_student(self) -> ClassMoments:
+        """With Student's quantile for independent units, by Satterthwaite's degrees of freedom."""
+        degrees = np.maximum(self.sizes - 1.0, 1.0)
+        parts = self.squares / self.sizes / degrees
+        total = float(parts.sum())
+        of_all = total**2 / float((parts**2 / degrees).sum()) if total else float(degrees.min())
+        return replace(self, degrees=of_all)
+
     def at(self, value: float) -> ClassMoments:
         share = value ** (1.0 / self.exponent) - self.whole[0]
         return replace(self, estimate=value, share=share / (self.whole[1] - self.whole[0]))

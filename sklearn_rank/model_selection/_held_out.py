@@ -56,7 +56,6 @@ from ..metrics._shared import (
     Groups,
     MeasureLike,
     RankingScorer,
-    singleton_groups,
 )
 
 ArrayLimits = tuple[FloatArray, FloatArray]
@@ -249,6 +248,10 @@ class HeldOut:
     # ------------------------------------------------------------------------------ how they vary
 
     @cached_property
+    def usual_moments(self) -> list[Single]:
+        return self.moments()
+
+    @cached_property
     def joint(self) -> Joint:
         """Means of the candidates over the parts, and their joint distribution."""
         joint = joint_influence(self.pooled)
@@ -284,8 +287,8 @@ class HeldOut:
             return self.sample_of(pooled, groups).moments
         if self.is_auc and method != "influence":
             return AUCMoments.of_influence(pooled, groups, measure=measure)
-        # Independent rows are groups of one row, so that Student's quantile counts the rows.
-        return influence_moments(measure, pooled, groups or singleton_groups(pooled.n))
+        found = influence_moments(measure, pooled, groups)
+        return found if groups is not None else found.with_student()
 
     def sample_of(self, pooled: ClassInfluence, groups: Groups | None) -> QueryValues:
         """Values of queries, of which the mean is that over the parts."""
@@ -296,7 +299,8 @@ class HeldOut:
     def asymptotic_limits(self, tails: FloatArray, method: str = "auto") -> ArrayLimits:
         """Asymptotic limits, each of which fails with the given probability."""
         limits = []
-        for value, moments, tail in zip(self.means, self.moments(method), tails, strict=True):
+        found = self.usual_moments if method == "auto" else self.moments(method)
+        for value, moments, tail in zip(self.means, found, tails, strict=True):
             of_level: Any = moments
             of_level = of_level.student_limits if method == "t" else of_level.limits
             ends = of_level(1.0 - 2.0 * float(tail)) if tail < 0.5 else self.sign * value
