@@ -11,7 +11,7 @@ from sklearn_rank.calibration import (
     list_regret_bound,
     regret_bound,
 )
-from sklearn_rank.calibration._calibration import misordered_pairs
+from sklearn_rank.calibration._regret import misordered_pairs
 from sklearn_rank.losses import (
     ListwiseBregman,
     ListwiseNormalizedSoftmax,

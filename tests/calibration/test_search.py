@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from sklearn_rank._counterexamples import InnerRisk
 from sklearn_rank.calibration import check_calibration
-from sklearn_rank.calibration._calibration import InnerRisk
 from sklearn_rank.losses import (
     ComparisonHinge,
     ComparisonLogistic,

@@ -19,7 +19,7 @@ from sklearn_rank.calibration import (
     list_regret_bound,
     regret_bound,
 )
-from sklearn_rank.calibration._calibration import misordered_pairs
+from sklearn_rank.calibration._regret import misordered_pairs
 from sklearn_rank.metrics import (
     average_precision_score,
     dcg_score,
