@@ -214,29 +214,25 @@ class Batch:
             return -solved[..., 0]
         direction = -gradient
         by_row = np.zeros(free.shape)
-        with_gradient = self.along(gradient, z) * self.y
-        with_pivot, square = np.ascontiguousarray(z @ self.X.T), np.vecdot(z, z)
+        rises = -self.y * self.along(gradient, z)
+        moved = np.ascontiguousarray(z @ self.X.T) - 0.5 * np.vecdot(z, z)[:, np.newaxis]
         for k in range(len(z)):
-            index = np.flatnonzero(free[k])
+            index = free[k].nonzero()[0]
             if len(index) == 0:
                 continue
             weight = sigma[k] * self.cost[index]
             if len(index) < d:
-                root = np.sqrt(weight)
-                moved = with_pivot[k, index]
                 if len(self.products):
                     matrix = self.products[index[:, np.newaxis], index]
                 else:
-                    matrix = self.design.row_gram(index)
-                matrix = matrix - moved + (square[k] - moved)[:, np.newaxis]
-                matrix *= root
-                matrix *= root[:, np.newaxis]
-                matrix.flat[:: len(index) + 1] += 1.0
-                _, solved, info = lapack.dposv(
-                    matrix, -root * with_gradient[k, index], overwrite_a=True
-                )
+                    matrix = design.row_gram(index)
+                shift = moved[k, index]
+                matrix -= shift
+                matrix -= shift[:, np.newaxis]
+                matrix.flat[:: len(index) + 1] += 1.0 / weight
+                _, solved, info = lapack.dposv(matrix, rises[k, index], overwrite_a=True)
                 if info == 0:
-                    by_row[k, index] = root * solved
+                    by_row[k, index] = solved
             else:
                 part = design.rows(index)
                 outer, row = part.gram(weight), part.pull_back(weight)
