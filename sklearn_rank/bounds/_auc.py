@@ -14,7 +14,7 @@ larger a sample would have to be.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, comb, exp, expm1, inf, lgamma, log, log1p, sqrt
@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from .._typing import FloatArray
+from .._typing import AnyArray, FloatArray
 from .._validation import (
     check_choice,
     check_count,
@@ -94,10 +94,8 @@ def finite_log_probability(
     log_sides = log(2.0) if side == "both" else 0.0
     if fewer == 0:
         return 0.0
-    if method == "mcdiarmid":
-        value = log_sides - 2.0 * n_pos * n_neg * epsilon**2 / (n_pos + n_neg)
-    elif method == "hoeffding":
-        value = log_sides - 2.0 * fewer * epsilon**2
+    if method in ("mcdiarmid", "hoeffding"):
+        value = log_sides - 2.0 * float(n_terms(method, n_pos, n_neg)) * epsilon**2
     elif method == "kl" and expected_auc is not None:
         above = _log_chernoff(expected_auc, expected_auc + epsilon, fewer)
         below = _log_chernoff(expected_auc, expected_auc - epsilon, fewer)
@@ -118,18 +116,18 @@ def finite_sample_size(
 ) -> float:
     """Number of items at which the deviations of all functions are ``epsilon`` at most.
 
-    It is infinite beyond 1e299 or so.
+    It is infinite beyond the numbers of float64.
     """
-    fewer = min(prevalence, 1.0 - prevalence)
-    log_over = log(n_functions) - log(delta)
-    if method == "chebyshev":
-        if log_over - log(4.0 * fewer) - 2.0 * log(epsilon) > LARGEST_LOG:
-            return inf
-        return float(ceil(n_functions / (4.0 * delta * fewer * epsilon**2)))
-    share = prevalence * (1.0 - prevalence) if method == "mcdiarmid" else fewer
-    if log(log(2.0) + log_over) - log(2.0) - log(share) - 2.0 * log(epsilon) > LARGEST_LOG:
+    share = min(prevalence, 1.0 - prevalence)
+    try:
+        if method == "chebyshev":
+            return float(ceil(n_functions / (4.0 * delta * share * epsilon**2)))
+        if method == "mcdiarmid":
+            share = prevalence * (1.0 - prevalence)
+        log_inverse = log(2.0) + log(n_functions) - log(delta)
+        return float(ceil(log_inverse / (2.0 * share * epsilon**2)))
+    except (OverflowError, ZeroDivisionError):
         return inf
-    return float(ceil((log(2.0) + log_over) / (2.0 * share * epsilon**2)))
 
 
 def _log_chernoff(mean: float, value: float, n: int) -> float:
@@ -253,44 +251,24 @@ def rank_matrix_count(n_pos: int, n_neg: int, ties: bool = True) -> int:
     and t for P and N there are ``(1 + s)(1 + t) / (1 - 2 s t - s^2 t - s t^2 - s^2 t^2)`` of them,
     or over ``1 - s t``. O((n_pos + n_neg)^2) operations on whole numbers of that length.
     """
-    inner = _inner_words(n_pos, n_neg, ties)
-    of_pos, of_neg = _surjections(n_pos), _surjections(n_neg)
-    total = 0
-    for a in range(1, n_pos + 1):
-        row = 0
-        for b in range(1, n_neg + 1):
-            words = inner[a][b] + inner[a - 1][b] + inner[a][b - 1] + inner[a - 1][b - 1]
-            row += of_neg[b] * words
-        total += of_pos[a] * row
-    return total
+    # Coefficients of the reciprocal of the denominator, those of s^a t^b in [a + 2, b + 2].
+    inner = np.zeros((n_pos + 3, n_neg + 3), dtype=object)
+    inner[2, 2] = 1
+    for a in range(3, n_pos + 3):
+        one, two = inner[a - 1], inner[a - 2]
+        inner[a, 2:] = (2 * one + two)[1:-1] + (one + two)[:-2] if ties else one[1:-1]
+    words = inner[1:, 1:] + inner[:-1, 1:] + inner[1:, :-1] + inner[:-1, :-1]
+    return int(_surjections(n_pos) @ words[1:, 1:] @ _surjections(n_neg))
 
 
-def _inner_words(m: int, n: int, ties: bool) -> list[list[int]]:
-    """Coefficients of ``s^a t^b`` in the denominator's reciprocal, a to m and b to n."""
-    inner = [[0] * (n + 1) for _ in range(m + 1)]
-    for a in range(m + 1):
-        for b in range(n + 1):
-            value = int(a == b == 0)
-            if a and b:
-                value += (2 if ties else 1) * inner[a - 1][b - 1]
-            if ties and a > 1 and b:
-                value += inner[a - 2][b - 1]
-            if ties and a and b > 1:
-                value += inner[a - 1][b - 2]
-            if ties and a > 1 and b > 1:
-                value += inner[a - 2][b - 2]
-            inner[a][b] = value
-    return inner
-
-
-def _surjections(n: int) -> list[int]:
-    """Numbers of maps from n things onto 0, ..., n levels."""
-    row = [1]
+def _surjections(n: int) -> AnyArray:
+    """Numbers of maps from n things onto 0, ..., n levels, as Python's integers."""
+    levels = np.arange(n + 1).astype(object)
+    row = np.zeros(n + 1, dtype=object)
+    row[0] = 1
     for _ in range(n):
-        row = [
-            0,
-            *(a * (row[a - 1] + (row[a] if a < len(row) else 0)) for a in range(1, len(row) + 1)),
-        ]
+        row[1:] = levels[1:] * (row[:-1] + row[1:])
+        row[0] = 0
     return row
 
 
@@ -426,10 +404,10 @@ def uniform_width(
     return sqrt(weight * (patterns + log(4.0) - log_delta))
 
 
-def uniform_probability(
+def uniform_log_probability(
     epsilon: float, function_class: FunctionClass, n_pos: int, n_neg: int, method: str, side: Side
 ) -> float:
-    """Least delta at which :func:`uniform_width` is at most ``epsilon``, by bisection."""
+    """Least ``log_delta`` at which :func:`uniform_width` is at most ``epsilon``, by bisection."""
 
     def suffices(log_delta: float) -> bool:
         width = uniform_width(function_class, n_pos, n_neg, log_delta, method, side)
@@ -437,8 +415,8 @@ def uniform_probability(
 
     low, high = -700.0, -1e-12
     if not suffices(high):
-        return 1.0
-    return exp(low if suffices(low) else bisect(suffices, high, low)[0])
+        return 0.0
+    return low if suffices(low) else float(bisect(suffices, high, low)[0])
 
 
 def theorem_of(
@@ -611,24 +589,19 @@ independent given their labels.
     _check_used("auc", auc, method, () if uniform else ("tightest", "kl", "chebyshev"))
     check_choice("side", side, get_args(Side))
     check_choice("labels", labels, get_args(Labels))
-    inequality: str
-    if isinstance(function_class, FunctionClass):
-        inequality = "averaging" if method == "tightest" else method
-        value = uniform_width(function_class, n_pos, n_neg, log(delta), inequality, side)
-    else:
-        log_delta = log(delta) - log(1 if function_class is None else function_class)
-        # Without the AUC no bound depends on the data. With it, on one side, the values that two
-        # inequalities exclude are nested for each expected AUC, so that the smaller bound has the
-        # larger of two probabilities, not their sum. On both sides they are not.
-        tight: tuple[str, ...] = WITHOUT_AUC[1:]
-        if auc is not None:
-            tight = ("kl",) if side == "both" else ("kl", "chebyshev")
-        widths = {
-            name: finite_width(n_pos, n_neg, log_delta, name, auc, side)
-            for name in (tight if method == "tightest" else (method,))
-        }
-        inequality = min(widths, key=widths.__getitem__)
-        value = widths[inequality]
+
+    def width(name: str) -> float:
+        if isinstance(function_class, FunctionClass):
+            return uniform_width(function_class, n_pos, n_neg, log(delta), name, side)
+        log_delta = log(delta) - log(function_class or 1)
+        return finite_width(n_pos, n_neg, log_delta, name, auc, side)
+
+    # Without the AUC no bound depends on the data. With it, on one side, the values that two
+    # inequalities exclude are nested for each expected AUC, so that the smaller bound has the
+    # larger of two probabilities, not their sum. On both sides they are not.
+    of_auc = ("kl",) if side == "both" else ("kl", "chebyshev")
+    tight = WITHOUT_AUC[1:] if auc is None else of_auc
+    inequality, value = _tightest(function_class, method, tight, width)
     statements = ("Corollary 6", "Corollary 11", "Corollary 18")
     if labels == "random":
         statements = ("Theorem 8", "Theorem 13", "Theorem 19")
@@ -739,21 +712,19 @@ def auc_deviation_bound(
     chebyshev = () if variance is not None else ("chebyshev",)
     _check_used("expected_auc", expected_auc, method, ("tightest", "kl", *chebyshev))
     check_choice("side", side, get_args(Side))
-    inequality: str
-    if isinstance(function_class, FunctionClass):
-        inequality = "averaging" if method == "tightest" else method
-        value = uniform_probability(epsilon, function_class, n_pos, n_neg, inequality, side)
-    else:
-        n_functions = 1 if function_class is None else function_class
-        if variance is None:
-            variance = _largest_variance(max(1, min(n_pos, n_neg)), expected_auc)
-        tight = WITHOUT_AUC[1:] if expected_auc is None else ("kl", *WITHOUT_AUC[1:])
-        values = {
-            name: finite_log_probability(epsilon, n_pos, n_neg, name, expected_auc, variance, side)
-            for name in (tight if method == "tightest" else (method,))
-        }
-        inequality = min(values, key=values.__getitem__)
-        value = exp(min(log(n_functions) + values[inequality], 0.0))
+    if variance is None:
+        variance = _largest_variance(max(1, min(n_pos, n_neg)), expected_auc)
+
+    def log_probability(name: str) -> float:
+        sizes = n_pos, n_neg, name
+        if isinstance(function_class, FunctionClass):
+            return uniform_log_probability(epsilon, function_class, *sizes, side)
+        of_one = finite_log_probability(epsilon, *sizes, expected_auc, variance, side)
+        return log(function_class or 1) + of_one
+
+    tight = WITHOUT_AUC[1:] if expected_auc is None else ("kl", *WITHOUT_AUC[1:])
+    inequality, value = _tightest(function_class, method, tight, log_probability)
+    value = exp(min(value, 0.0))
     statements = ("Theorem 5", "Theorem 10", "Theorem 17")
     theorem = theorem_of(function_class, inequality, statements)
     deviation, assumptions = _describe(function_class, side)
@@ -844,24 +815,18 @@ def auc_sample_size_bound(
     prevalence = check_share("prevalence", prevalence, what="the share of positives")
     function_class = _check_function_class(function_class)
     _check_method(function_class, method, WITHOUT_AUC)
-    inequality: str
-    if isinstance(function_class, FunctionClass):
-        inequality = "averaging" if method == "tightest" else method
+
+    def size(name: str) -> float:
+        if not isinstance(function_class, FunctionClass):
+            return finite_sample_size(epsilon, delta, prevalence, name, function_class or 1)
 
         def suffices(n: int) -> bool:
-            n_pos = round(prevalence * n)
-            sizes = (n_pos, n - n_pos)
-            return uniform_width(function_class, *sizes, log(delta), inequality, "both") <= epsilon
+            sizes = (n_pos := round(prevalence * n)), n - n_pos
+            return uniform_width(function_class, *sizes, log(delta), name, "both") <= epsilon
 
-        value = least_size(suffices)
-    else:
-        n_functions = 1 if function_class is None else function_class
-        values = {
-            name: finite_sample_size(epsilon, delta, prevalence, name, n_functions)
-            for name in (WITHOUT_AUC[1:] if method == "tightest" else (method,))
-        }
-        inequality = min(values, key=values.__getitem__)
-        value = values[inequality]
+        return least_size(suffices)
+
+    inequality, value = _tightest(function_class, method, WITHOUT_AUC[1:], size)
     statements = ("Corollary 7", "Corollary 12", "Corollary 18")
     theorem = theorem_of(function_class, inequality, statements)
     deviation, assumptions = _describe(function_class, "both")
@@ -926,19 +891,28 @@ def _largest_variance(fewer: int, expected_auc: float | None) -> float:
     return (0.25 if expected_auc is None else expected_auc * (1.0 - expected_auc)) / fewer
 
 
+def _tightest(
+    function_class: int | FunctionClass | None,
+    method: str,
+    tight: tuple[str, ...],
+    value_of: Callable[[str], float],
+) -> tuple[str, float]:
+    """The method and its value; for "tightest" the one of some that has the smallest value."""
+    if method != "tightest":
+        tight = (method,)
+    elif isinstance(function_class, FunctionClass):
+        tight = ("averaging",)
+    return min(((name, value_of(name)) for name in tight), key=lambda pair: pair[1])
+
+
 def _describe(
     function_class: int | FunctionClass | None, side: Side
 ) -> tuple[str, tuple[str, str]]:
-    if function_class is None:
-        target, assumption = deviations("AUC", "expected AUC")[side], FIXED_FUNCTION
-    elif isinstance(function_class, FunctionClass):
-        target = {
-            "both": "sup |AUC - expected AUC|",
-            "lower": "sup (AUC - expected AUC)",
-            "upper": "sup (expected AUC - AUC)",
-        }[side]
+    target, assumption = deviations("AUC", "expected AUC")[side], FIXED_FUNCTION
+    if isinstance(function_class, FunctionClass):
+        target = f"sup {target}" if side == "both" else f"sup ({target})"
         assumption = "the class of functions does not depend on the training set"
-    else:
+    elif function_class is not None:
         target = deviations("AUC of the chosen function", "expected AUC")[side]
         assumption = "the functions do not depend on the sample that is scored"
     return target, (assumption, INDEPENDENT)
@@ -1074,12 +1048,12 @@ independent given their labels.
             f"n_pos has {n_folds} folds, but n_neg has {n_folds_neg}: pass both for each fold."
         )
     log_delta = log(delta) - log(n_functions)
-    value = 0.0
-    for of_pos, of_neg in zip(*counts, strict=True):
-        value += finite_width(of_pos, of_neg, log_delta, method, None, side) / n_folds
+    sizes = zip(*counts, strict=True)
+    widths = [finite_width(m, n, log_delta, method, None, side) for m, n in sizes]
     target = deviations("mean AUC of the folds", "mean expected AUC of their models")[side]
     assumptions = ("each fold is scored by a model that was trained without it", INDEPENDENT)
-    return Bound(min(value, 1.0), f"{OURS}, Theorem 5", target, delta, "the labels", assumptions)
+    value = min(sum(widths) / n_folds, 1.0)
+    return Bound(value, f"{OURS}, Theorem 5", target, delta, "the labels", assumptions)
 
 
 def _of_folds(name: str, counts: Sequence[int]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, log
@@ -13,7 +14,7 @@ from scipy.special import rel_entr
 
 from .._printed import Printed
 from .._typing import FloatArray
-from .._validation import MAX_EXACT_INT, check_number
+from .._validation import check_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,15 +120,11 @@ def bisect(
 
 
 def least_size(suffices: Callable[[int], bool]) -> float:
-    """Least number of items of at least 2 that suffices; infinite above ``MAX_EXACT_INT``."""
-    high = 2
-    while high <= MAX_EXACT_INT and not suffices(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1 and high <= MAX_EXACT_INT:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return float(high) if high <= MAX_EXACT_INT else inf
+    """Least number of items of at least 2 that suffices; infinite above 2^53."""
+    high = next((size for i in range(1, 54) if suffices(size := 2**i)), None)
+    if high is None:
+        return inf
+    return float(bisect_left(range(high), True, high // 2 + 1, high, key=suffices))
 
 
 def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:

@@ -16,6 +16,7 @@ a map that does not depend on the sample, and are not cut off at 1.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import ceil, inf, isinf, log, sqrt
 from typing import Any, Literal, get_args
 
@@ -458,10 +459,8 @@ def plug_in_rank_bound(error: float, prevalence: float, *, height: float = 1.0) 
     error = check_number("error", error, 0.0, 1.0, what="a mean of |eta_hat - eta|")
     prevalence = check_share("prevalence", prevalence, what="the share of positives")
     _, height = _check_phi(0.0, height)
-    value, theorem = (
-        min(error / prevalence, 1.0) * height,
-        "Clémençon & Vayatis (2009), Remark 3, corrected",
-    )
+    value = min(error / prevalence, 1.0) * height
+    theorem = "Clémençon & Vayatis (2009), Remark 3, corrected"
     ties = "tied items are in random order in W_phi, or there are no ties"
     return Bound(value, theorem, "W_phi(eta) - W_phi(eta_hat)", assumptions=(ties,))
 
@@ -475,9 +474,8 @@ def _given(
     labels: Labels, *more: str, functions: str = FIXED_FUNCTION
 ) -> tuple[str, tuple[str, ...]]:
     """Condition of the probability, and the assumptions."""
-    drawn = INDEPENDENT
-    if labels == "random":
-        drawn = "items and labels are drawn together, independently"
+    together = "items and labels are drawn together, independently"
+    drawn = INDEPENDENT if labels == "fixed" else together
     return condition(labels), (functions, drawn, *more)
 
 
@@ -595,12 +593,11 @@ given their labels; tied items of the population are in random order, or there a
     of_neg = np.setdiff1d(np.arange(1.0, n + 1.0), rank)[::-1]
     top = top_mass(np.ones(n), tau)[0]
     precision = float(np.count_nonzero(rank > n - top)) / top
-    log_deltas = np.array([log(delta) - log(n_functions) - (log(2.0) if side == "both" else 0.0)])
-    limits = []
-    for ranks in (rank, of_neg):
-        others_above: Any = (n - ranks - np.arange(len(ranks)))[np.newaxis]
-        limits.append(float(top_precision_limits(others_above, n, tau, log_deltas)[0]))
-    low, misses = limits
+    tails = np.array([log(delta) - log(n_functions) - (log(2.0) if side == "both" else 0.0)])
+    others_above = (n - ranks - np.arange(float(len(ranks))) for ranks in (rank, of_neg))
+    low, misses = (
+        float(top_precision_limits(above[np.newaxis], n, tau, tails)[0]) for above in others_above
+    )
     value = max(of_side(side, precision - low, 1.0 - misses - precision), 0.0)
     given = _given("fixed", TIES_IN_RANDOM_ORDER)
     deviation = {
@@ -780,16 +777,14 @@ and Phi does not depend on the sample; items are independent given their labels.
     root_neg, root_pos = 1.0 / sqrt(len(neg)), 1.0 / sqrt(len(pos))
     complexity = (1.0 + size_neg) * root_neg + (1.0 + size_pos) * root_pos
     share = 0.5 / len(neg) if design == "pairs" else (1.0 / len(neg) + 1.0 / len(pos)) / 8.0
-
-    def deviation(log_inverse: float) -> float:
-        if squares is None:
-            return sqrt(share * log_inverse)
-        return 3.0 * sqrt(share * (log_inverse + log(2.0)))
+    log_inverse = -log(delta)
+    if squares is not None:
+        share, log_inverse = 9.0 * share, log_inverse + log(2.0)
 
     def loss(margin: float) -> float:
         return (margin_loss(neg, margin) + margin_loss(pos, margin)) / 2.0
 
-    value, margin = _smallest(loss, complexity, deviation, half_range, rho, delta, fixed)
+    value, margin = _smallest(loss, complexity, share, log_inverse, half_range, rho, fixed)
     theorem, given, assumption = "Boyd et al. (2012), Theorem 1", "", "pairs are independent"
     if design == "bipartite":
         theorem += f", for two samples; {OURS}, Theorem 6"
@@ -877,14 +872,8 @@ def auc_margin_bound(
     _check_range("score_pos and score_neg", pos, neg, half_range)
     share = (1.0 / len(pos) + 1.0 / len(neg)) / 2.0
     complexity = 4.0 / sqrt(min(len(pos), len(neg)))
-
-    def deviation(log_inverse: float) -> float:
-        return sqrt(share * log_inverse)
-
-    def loss(margin: float) -> float:
-        return auc_margin_loss(pos, neg, margin)
-
-    value, margin = _smallest(loss, complexity, deviation, half_range, rho, delta, fixed)
+    loss = partial(auc_margin_loss, pos, neg)
+    value, margin = _smallest(loss, complexity, share, -log(delta), half_range, rho, fixed)
     assumptions = (*_of_class(radius, margin, fixed), INDEPENDENT)
     return Bound(value, f"{OURS}, Theorem 7", "1 - expected AUC", delta, "the labels", assumptions)
 
@@ -892,26 +881,25 @@ def auc_margin_bound(
 def _smallest(
     loss: Callable[[float], float],
     complexity: float,
-    deviation: Callable[[float], float],
+    share: float,
+    log_inverse: float,
     half_range: float,
     rho: float | None,
-    delta: float,
     fixed: bool,
 ) -> tuple[float, float]:
     """Bound and margin: as given, or of the grid of ``half_range / rho``."""
-    log_inverse = -log(delta)
     if fixed and rho is not None:
-        return loss(rho) + complexity * half_range / rho + deviation(log_inverse), rho
+        return loss(rho) + complexity * half_range / rho + sqrt(share * log_inverse), rho
     if rho is not None:
         steps = [max(0, ceil(log(half_range / rho) / log(GRID) - NEGLIGIBLE))]
     else:
         # From where on the complexity alone exceeds a bound that is known to hold.
-        worst = 1.0 + complexity + deviation(log_inverse + log(2.0))
-        steps = list(range(max(0, ceil(log(worst / complexity) / log(GRID))) + 1))
+        worst = 1.0 + complexity + sqrt(share * (log_inverse + log(2.0)))
+        steps = [*range(max(0, ceil(log(worst / complexity) / log(GRID))) + 1)]
     best, margin = inf, half_range
     for j in steps:
         ratio = GRID**j
-        value = complexity * ratio + deviation(log_inverse + log((j + 1.0) * (j + 2.0)))
+        value = complexity * ratio + sqrt(share * (log_inverse + log((j + 1.0) * (j + 2.0))))
         if value < best:
             value += loss(half_range / ratio)
             if value < best:
