@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -14,8 +15,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._printed import Printed
@@ -49,9 +48,11 @@ from ..inference._shared import check_groups
 from ..metrics import get_measure
 from ..metrics._shared import Groups, amounts_of, ranking_scores
 from ..model_selection._shared import (
+    OfFitted,
     Sample,
     check_scores,
     fit_part,
+    fit_parts,
     make_folds,
     places_of,
     refuse_repeated,
@@ -286,34 +287,7 @@ class ThresholdReport(Printed):
         return "\n".join(lines)
 
 
-def _of_classifier(name: str, what: str, returns: str = "(n_samples, 2)") -> Any:
-    """Method of the fitted classifier, which exists if the classifier has it."""
-
-    def has_it(self: Any) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), name)
-        return True
-
-    def method(self: Any, X: Any) -> AnyArray:
-        check_is_fitted(self, "estimator_")
-        return np.asarray(getattr(self.estimator_, name)(X))
-
-    method.__name__ = name
-    method.__doc__ = f"""{what} with the fitted classifier.
-
-    Parameters
-    ----------
-    X : {{array-like, sparse matrix}} of shape (n_samples, n_features)
-        Rows.
-
-    Returns
-    -------
-    ndarray of shape {returns}
-        What the classifier returns.
-    """
-    return available_if(has_it)(method)
-
-
-class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Flag rows by a cut-off, or the first rows of each batch, with a promise on new rows.
 
     A cut-off that is read off a curve keeps its precision on new rows in about half of all cases.
@@ -448,14 +422,6 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     Proof: an exact binomial test, as the share is monotone in the cut-off.
     It holds where new rows are drawn as the calibration rows were.
     """
-
-    predict_proba = _of_classifier("predict_proba", "Predict class probabilities")
-    predict_log_proba = _of_classifier(
-        "predict_log_proba", "Predict logarithms of class probabilities"
-    )
-    decision_function = _of_classifier(
-        "decision_function", "Compute decision values", "(n_samples,)"
-    )
 
     def __init__(
         self,
@@ -697,10 +663,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         parts = make_folds(cv, sample, None if self.random_state is None else rng)
         refuse_repeated(parts)
         rows = np.concatenate([test for _, test in parts])
-        fits = Parallel(self.n_jobs)(
-            delayed(fit_part)(plan, i, *part, keep_model=len(parts) == 1)
-            for i, part in enumerate(parts)
-        )
+        fits = fit_parts(plan, parts, self.n_jobs, keep_model=len(parts) == 1)
         self.estimator_ = fits[0].model
         if len(parts) > 1:
             everything = np.arange(len(sample.labels))
@@ -879,6 +842,15 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             table[f"{goal.name} guaranteed"] = cutoffs.guaranteed(goal, delta)
         return table
 
+    @property
+    def _asked(self) -> list[Any]:
+        return [getattr(self, "estimator_", self.estimator)]
+
+    @property
+    def _best(self) -> Any:
+        check_is_fitted(self, "estimator_")
+        return self.estimator_
+
     def _scores(self, X: Any) -> FloatArray:
         scores = ranking_scores(self.estimator_, X, self.pos_label_)
         return check_scores(scores, self.estimator_, num_samples(X))
@@ -984,8 +956,6 @@ def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) ->
 
 
 def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Bisect for the end of the range in which a condition holds, to 1/4096 of its length."""
-    for _ in range(12):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    """End of the range in which a condition holds, to 1/4096 of its length."""
+    values = np.linspace(low, high, 4097)[:-1].tolist()
+    return values[bisect_left(values, True, 1, key=lambda value: not holds(value)) - 1]

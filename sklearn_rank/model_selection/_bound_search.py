@@ -54,7 +54,7 @@ from ._candidates import (
     Choice,
     FitPlan,
     Fitted,
-    Grid,
+    candidates_of,
     check_splits,
     fit_candidates,
     labelled_rows,
@@ -64,14 +64,8 @@ from ._candidates import (
     read_splits,
     refuse_repeated,
 )
-from ._held_out import (
-    HeldOut,
-    asymptotics_of,
-    measure_with_limits,
-    refuse_one_list,
-    sign_of,
-    theorems_of,
-)
+from ._guarantees import margins, theorems_of, usual_method
+from ._held_out import HeldOut, asymptotics_of, measure_with_limits, refuse_one_list, sign_of
 from ._query_splitters import places_of
 
 
@@ -137,33 +131,54 @@ def _routing_names(n: int) -> list[str]:
     return ["estimator"] if n == 1 else [f"estimator_{index}" for index in range(n)]
 
 
-def _of_best(name: str) -> Any:
-    """Decorator: the method exists if the estimator has it."""
+def if_fitted_has(name: str) -> Any:
+    """Decorator: the method exists if the estimators in ``_asked`` have it."""
 
-    def check(search: Any) -> bool:
+    def check(self: Any) -> bool:
         # The AttributeError names what is missing.
-        best = getattr(search, "best_estimator_", None)
-        for estimator in search._estimators() if best is None else [best]:
+        for estimator in self._asked:
             getattr(estimator, name)
         return True
 
     return available_if(check)
 
 
-def _method_of_best(name: str, summary: str, returned: str) -> Any:
+def of_fitted(name: str, summary: str, returned: str) -> Any:
+    """Method of the fitted estimator, ``_best``."""
+
     def method(self, X: Any) -> AnyArray:
         return getattr(self._best, name)(X)
 
-    method.__name__, method.__qualname__ = name, f"BoundSearchCV.{name}"
+    method.__name__ = name
     method.__doc__ = (
-        f"{summary} with ``best_estimator_``.\n\nParameters\n----------\n"
+        f"{summary} with the fitted estimator.\n\nParameters\n----------\n"
         "X : {array-like, sparse matrix} of shape (n_samples, n_features)\n    Rows.\n\n"
         f"Returns\n-------\nndarray of shape {returned}.\n"
     )
-    return _of_best(name)(method)
+    return if_fitted_has(name)(method)
 
 
-class BoundSearchCV(MetaEstimatorMixin, Ranker):
+class OfFitted:
+    """Methods of the fitted estimator ``_best``, which exist if those in ``_asked`` have them."""
+
+    predict_proba = of_fitted(
+        "predict_proba",
+        "Predict class probabilities",
+        "(n_samples, 2)\n    Probability of each class",
+    )
+    predict_log_proba = of_fitted(
+        "predict_log_proba",
+        "Predict logarithms of class probabilities",
+        "(n_samples, 2)\n    Logarithm of the probability of each class",
+    )
+    decision_function = of_fitted(
+        "decision_function",
+        "Compute decision values",
+        "(n_samples,)\n    Decision values; a higher value ranks a row nearer to the top",
+    )
+
+
+class BoundSearchCV(OfFitted, MetaEstimatorMixin, Ranker):
     """Hyperparameter search by simultaneous lower confidence limits of a ranking measure.
 
     Let ``A_c`` be the expected measure of candidate c. The limits ``L_c`` satisfy ``P(A_c < L_c)
@@ -422,7 +437,7 @@ arbitrary.
                 named_grids(self.estimator, self.param_grid), params_of_each, strict=True
             )
         ]
-        grid = Grid(bases, self.prior, self.complexity)
+        candidates = candidates_of(bases, self.prior, self.complexity)
         rng = check_generator(self.random_state)
         splitter = self._splitter(y, measure, of_queries, int(rng.integers(2**31)))
         made_here = self.cv is None or is_whole(self.cv)
@@ -431,7 +446,7 @@ arbitrary.
         splits = read_splits(splitter, X, y, of_split)
         check_splits(splits, None if of_queries else positive, wholes)
         refuse_repeated(splits)
-        fits = fit_candidates(grid, splits, self)
+        fits = fit_candidates(candidates, splits, self)
         scored = np.flatnonzero([not any(fit.failure for fit in parts) for parts in fits])
         if not len(scored):
             raise ValueError(
@@ -453,15 +468,15 @@ arbitrary.
         self.scorer_ = get_scorer(measure, pos_label=pos_label, **scorer)
         method = self.method
         if method == "auto":
-            method = evidence.usual_method(1.0 - self.level, len(grid.candidates))
-        choice = Choice(grid, scored, evidence, method, self.level, self.rule, rng)
+            method = usual_method(evidence, 1.0 - self.level, len(candidates))
+        choice = Choice(candidates, scored, evidence, method, self.level, self.rule, rng)
         self.cv_results_ = choice.results(fits)
         self.best_index_ = choice.index
-        self.best_params_ = choice.params
+        self.best_params_ = candidates[choice.index].params
         self.best_score_ = choice.value
         self.best_bound_ = choice.limit
         self.report_ = choice.report(self.refit)
-        self._keep_models(grid.plans[choice.index], fits[choice.index])
+        self._keep_models(candidates[choice.index].plan, fits[choice.index])
 
     def _check_parameters(self) -> None:
         check_level(self.level)
@@ -523,26 +538,9 @@ arbitrary.
             params = process_routing(self, "score", **params).scorer.score
         return self.scorer_(best, X, y, **params)
 
-    predict = _method_of_best(
-        "predict", "Predict", "(n_samples,)\n    Predictions of ``best_estimator_``"
-    )
-    predict_proba = _method_of_best(
-        "predict_proba",
-        "Predict class probabilities",
-        "(n_samples, 2)\n    Probability of each class",
-    )
-    predict_log_proba = _method_of_best(
-        "predict_log_proba",
-        "Predict logarithms of class probabilities",
-        "(n_samples, 2)\n    Logarithm of the probability of each class",
-    )
-    decision_function = _method_of_best(
-        "decision_function",
-        "Compute decision values",
-        "(n_samples,)\n    Decision values; a higher value ranks a row nearer to the top",
-    )
+    predict = of_fitted("predict", "Predict", "(n_samples,)\n    Predictions of the estimator")
 
-    @_of_best("rank")
+    @if_fitted_has("rank")
     def rank(self, X: Any, qid: Any = None) -> AnyArray:
         """Compute the rank of each row within its query with ``best_estimator_``.
 
@@ -559,6 +557,11 @@ arbitrary.
             Ranks from 1, the top.
         """
         return self._best.rank(X, qid=qid)
+
+    @property
+    def _asked(self) -> list[Any]:
+        best = getattr(self, "best_estimator_", None)
+        return self._estimators() if best is None else [best]
 
     @property
     def _best(self) -> Any:
@@ -792,7 +795,7 @@ class _BoundScorer(RankingScorer):
         if self.method in asymptotics_of(self.measure, self.of_queries):
             lower = model.asymptotic_limits(deltas, self.method)[0]
         else:
-            lower = np.maximum(model.means - model.widths(self.method, deltas), model.range[0])
+            lower = np.maximum(model.means - margins(model, self.method, deltas), model.range[0])
         # The scorer has the sign.
         return sign * float(lower[0])
 

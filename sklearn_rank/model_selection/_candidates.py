@@ -45,6 +45,7 @@ from ..metrics._shared import (
     refuse_level,
 )
 from ..rankers._shared import positive_or_second
+from ._guarantees import bound_of, margins
 from ._held_out import HeldOut
 
 
@@ -111,37 +112,38 @@ class FitPlan(NamedTuple):
     routed: bool = False  # Whether ``fit`` runs with metadata routing enabled
 
 
-class Grid:
-    """The candidates, with prior weights and complexity, which do not depend on the data.
+class Candidate(NamedTuple):
+    """An estimator with parameters, its prior weight and its complexity, which know no data."""
 
-    Each base is a name, a grid and a plan of its fits.
-    """
+    name: str  # Of the estimator; "" for a single one
+    params: dict[str, Any]
+    plan: FitPlan
+    weight: float = 0.0  # Share of the error
+    simplicity: Any = 0  # The smallest is that of the simplest
 
-    def __init__(self, bases: Sequence[tuple[str, Any, FitPlan]], prior: Any, complexity: Any):
-        self.candidates: list[dict[str, Any]] = []
-        self.names: list[str] = []  # Of the estimator of each candidate
-        self.plans: list[FitPlan] = []  # Of each candidate
-        for name, grid, plan in bases:
-            params = list(ParameterGrid(grid))
-            if not params:
-                raise ValueError(
-                    f"param_grid={grid!r} contains no candidate: pass {{}} for the estimator"
-                    " with its own parameters."
-                )
-            self.candidates += params
-            self.names += [name] * len(params)
-            self.plans += [plan] * len(params)
-        # Functions of the parameters distinguish several estimators by name.
-        described = [
-            {"estimator": name, **params} if name else params
-            for name, params in zip(self.names, self.candidates, strict=True)
-        ]
-        self.weights = prior_weights(prior, described)  # Share of the error of each candidate
-        self.simplicity = _simplicity(complexity, described)  # Rank of each, 0 the simplest
+    def __str__(self) -> str:
+        shown = (self.name, f"{self.params}" if self.params else "")
+        return " ".join(filter(None, shown)) or "as it is"
 
-    def describe(self, candidate: int) -> str:
-        name, params = self.names[candidate], self.candidates[candidate]
-        return " ".join([name] * bool(name) + [f"{params}"] * bool(params)) or "as it is"
+
+def candidates_of(
+    bases: Sequence[tuple[str, Any, FitPlan]], prior: Any, complexity: Any
+) -> list[Candidate]:
+    """Candidates of the bases, each of which is a name, a grid and a plan of its fits."""
+    found: list[Candidate] = []
+    for name, grid, plan in bases:
+        params = list(ParameterGrid(grid))
+        if not params:
+            raise ValueError(
+                f"param_grid={grid!r} contains no candidate: pass {{}} for the estimator"
+                " with its own parameters."
+            )
+        found += [Candidate(name, of_one, plan) for of_one in params]
+    # Functions of the parameters distinguish several estimators by name.
+    described = [{"estimator": x.name, **x.params} if x.name else x.params for x in found]
+    of_each = prior_weights(prior, described).tolist(), _simplicity(complexity, described)
+    terms = zip(found, *of_each, strict=True)
+    return [x._replace(weight=weight, simplicity=key) for x, weight, key in terms]
 
 
 class Fitted(NamedTuple):
@@ -154,12 +156,27 @@ class Fitted(NamedTuple):
     model: Any  # The fitted estimator, if models are kept
 
 
-def fit_candidates(grid: Grid, splits: Sequence[Split], search: Any) -> list[list[Fitted]]:
-    candidates = zip(grid.plans, grid.candidates, strict=True)
+def fit_parts(
+    plan: FitPlan, parts: Sequence[Split], n_jobs: int | None, copies: Any = None, **options: Any
+) -> list[Fitted]:
+    """Fit to each part and score its other rows.
+
+    ``copies`` are numbers of the copy of its query that each training row is in.
+    """
+    copies = copies or [None] * len(parts)
+    return Parallel(n_jobs)(
+        delayed(fit_part)(plan, number, *part, copies=copies[number], **options)
+        for number, part in enumerate(parts)
+    )
+
+
+def fit_candidates(
+    candidates: Sequence[Candidate], splits: Sequence[Split], search: Any
+) -> list[list[Fitted]]:
     options = {"keep_model": not search.refit, "raise_errors": search.error_score == "raise"}
     fits = Parallel(n_jobs=search.n_jobs)(
-        delayed(fit_part)(plan, part, *split, params=params, **options)
-        for (plan, params), (part, split) in product(candidates, enumerate(splits))
+        delayed(fit_part)(x.plan, part, *split, params=x.params, **options)
+        for x, (part, split) in product(candidates, enumerate(splits))
     )
     failures = [fit.failure for fit in fits if fit.failure]
     if len(failures) == len(fits):
@@ -268,9 +285,10 @@ def prior_weights(prior: Any, candidates: Sequence[dict[str, Any]]) -> FloatArra
     return weights / weights.sum()
 
 
-def _simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> IntArray:
+def _simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> list[Any]:
+    """Keys of the candidates, the smallest of the simplest."""
     if complexity is None:
-        return np.arange(len(candidates))
+        return [*range(len(candidates))]
     keys = []
     for params in candidates:
         is_name = isinstance(complexity, str) and complexity in params
@@ -281,7 +299,7 @@ def _simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> IntArr
                 " parameters."
             )
         keys.append(complexity(params) if callable(complexity) else params[complexity])
-    return np.argsort(sorted(range(len(keys)), key=keys.__getitem__))
+    return keys
 
 
 def labelled_rows(X: Any, y: Any) -> tuple[Any, AnyArray]:
@@ -504,14 +522,14 @@ def may_be_best(evidence: HeldOut, delta: float, rng: np.random.Generator) -> Bo
         return np.ones(1, dtype=bool)
     ahead = evidence.means[:, None] - evidence.means
     covariance = evidence.joint.covariance
-    least = least_variance(ahead, evidence.length, evidence.joint.n_effective)
+    length, n_effective = evidence.range[1] - evidence.range[0], evidence.joint.n_effective
+    least = least_variance(ahead, length, n_effective)
     # A difference without variance gets the variance with the added items, as in paired tests.
     certain = ~(_variances_of_differences(covariance) > least)
     equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()
     if not np.array_equal(certain, equal):
-        covariance = never_certain_covariance(
-            evidence.means, evidence.joint.regularized, evidence.joint.n_effective
-        )
+        regularized = evidence.joint.regularized
+        covariance = never_certain_covariance(evidence.means, regularized, n_effective)
         equal = np.eye(n, dtype=bool)
     errors = np.sqrt(np.where(equal, 1.0, _variances_of_differences(covariance)))
     largest = np.where(equal, 0.0, ahead / errors).max(axis=0)
@@ -551,91 +569,95 @@ def _rank_descending(values: FloatArray) -> IntArray:
     return rankdata(-np.nan_to_num(rounded, nan=-np.inf), method="min").astype(np.int32)
 
 
+def lower_limits(
+    evidence: HeldOut, method: str, delta: float, weights: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Probabilities that limits of single candidates fail, and the limits, which hold together."""
+    if method == "max-t":
+        deltas = simultaneous_tails(evidence, delta, weights / weights.sum(), rng)
+        return deltas, evidence.asymptotic_limits(deltas)[0]
+    deltas = delta * weights
+    return deltas, evidence.means - margins(evidence, method, deltas)
+
+
+@dataclass
 class Choice:
-    """The chosen candidate, its value and lower limit, and the results of all candidates.
+    """The chosen candidate, its value and lower limit, and the results of all candidates."""
 
-    ``scored`` are the candidates without failed fits, which evidence and limits are about.
-    """
+    candidates: Sequence[Candidate]
+    scored: IntArray  # Those without failed fits, which evidence and limits are about
+    evidence: HeldOut
+    method: str
+    level: float
+    rule: str
+    rng: np.random.Generator
 
-    def __init__(
-        self,
-        grid: Grid,
-        scored: IntArray,
-        evidence: HeldOut,
-        method: str,
-        level: float,
-        rule: str,
-        rng: np.random.Generator,
-    ) -> None:
-        self.grid, self.scored, self.evidence = grid, scored, evidence
-        self.method, self.level, self.rule, self.rng = method, level, rule, rng
-        self.delta = delta = 1.0 - level
-        self.weights = weights = grid.weights[scored]
-        if method == "max-t":
-            deltas = simultaneous_tails(evidence, delta, weights / weights.sum(), rng)
-            lower = unclipped = evidence.asymptotic_limits(deltas)[0]
-        else:
-            deltas = delta * weights
-            unclipped = evidence.means - evidence.widths(method, deltas)
-            lower = np.maximum(unclipped, evidence.range[0])
-        self.limits = deltas, lower, unclipped
-        self.stays = may_be_best(evidence, delta, rng)
-        if rule == "within_noise":
+    def __post_init__(self) -> None:
+        evidence, delta = self.evidence, 1.0 - self.level
+        of_scored = [self.candidates[index] for index in self.scored]
+        self.weights = np.array([x.weight for x in of_scored])
+        of_limits = evidence, self.method, delta, self.weights, self.rng
+        self.deltas, self.unclipped = lower_limits(*of_limits)
+        self.lower = self.unclipped
+        if self.method != "max-t":
+            self.lower = np.maximum(self.lower, evidence.range[0])
+        self.stays = may_be_best(evidence, delta, self.rng)
+        if self.rule == "within_noise":
             eligible = np.flatnonzero(self.stays)
         else:
-            eligible = np.flatnonzero(_rank_descending(unclipped) == 1)
+            eligible = np.flatnonzero(_rank_descending(self.unclipped) == 1)
             # Limits that exclude nothing are equal where the values differ.
             eligible = eligible[_rank_descending(evidence.means[eligible]) == 1]
-        self.best = best = int(eligible[np.argmin(grid.simplicity[scored][eligible])])
-        self.value = evidence.sign * float(evidence.means[best])
-        self.limit = evidence.sign * float(lower[best])
-        self.index = int(scored[best])
-        self.params = grid.candidates[self.index]
+        self.best = min(eligible.tolist(), key=lambda place: of_scored[place].simplicity)
+        self.value = evidence.sign * float(evidence.means[self.best])
+        self.limit = evidence.sign * float(self.lower[self.best])
+        self.index = int(self.scored[self.best])
 
     def _column(self, values: Any, missing: Any = np.nan) -> AnyArray:
-        shape = (len(self.grid.candidates), *values.shape[1:])
+        shape = (len(self.candidates), *values.shape[1:])
         column = np.full(shape, missing, dtype=values.dtype)
         column[self.scored] = values
         return column
 
     def results(self, fits: Sequence[Sequence[Fitted]]) -> dict[str, Any]:
         """Columns of ``cv_results_`` by name, most of them as in scikit-learn."""
-        candidates, evidence = self.grid.candidates, self.evidence
-        deltas, lower, unclipped = map(self._column, self.limits)
+        candidates, evidence, column = self.candidates, self.evidence, self._column
         table: dict[str, Any] = {}
         for name in ("fit_time", "score_time"):
             times = np.array([[getattr(fit, name) for fit in parts] for parts in fits])
             table[f"mean_{name}"], table[f"std_{name}"] = times.mean(axis=1), times.std(axis=1)
-        for name in sorted({name for params in candidates for name in params}):
+        for name in sorted({name for candidate in candidates for name in candidate.params}):
             values = np.ma.masked_all(len(candidates), dtype=object)
-            for index, params in enumerate(candidates):
-                if name in params:
-                    values[index] = params[name]
+            for index, candidate in enumerate(candidates):
+                if name in candidate.params:
+                    values[index] = candidate.params[name]
             table[f"param_{name}"] = values
-        table["params"] = list(candidates)
-        for part, column in enumerate(self._column(evidence.sign * evidence.values).T):
-            table[f"split{part}_test_score"] = column
-        if self.grid.names[0]:
-            table["estimator"] = np.array(self.grid.names, dtype=object)
-        table["mean_test_score"] = self._column(evidence.sign * evidence.means)
-        table["std_test_score"] = self._column(evidence.values.std(axis=1))
-        table["rank_test_score"] = _rank_descending(self._column(evidence.means))
-        table["lower_bound" if evidence.sign > 0.0 else "upper_bound"] = evidence.sign * lower
-        table["rank_bound"] = _rank_descending(unclipped)
-        table["prior"], table["delta"] = self.grid.weights, deltas
-        table["may_be_best"] = self._column(self.stays, False)
+        table["params"] = [candidate.params for candidate in candidates]
+        for part, values in enumerate(column(evidence.sign * evidence.values).T):
+            table[f"split{part}_test_score"] = values
+        if candidates[0].name:
+            table["estimator"] = np.array([x.name for x in candidates], dtype=object)
+        table["mean_test_score"] = column(evidence.sign * evidence.means)
+        table["std_test_score"] = column(evidence.values.std(axis=1))
+        table["rank_test_score"] = _rank_descending(column(evidence.means))
+        side = "lower_bound" if evidence.sign > 0.0 else "upper_bound"
+        table[side] = evidence.sign * column(self.lower)
+        table["rank_bound"] = _rank_descending(column(self.unclipped))
+        table["prior"] = np.array([x.weight for x in candidates])
+        table["delta"], table["may_be_best"] = column(self.deltas), column(self.stays, False)
         return table
 
     def report(self, refit: bool) -> SelectionReport:
         evidence, name = self.evidence, self.evidence.measure.name
-        sign, n, one_part = evidence.sign, len(self.grid.candidates), evidence.n_parts == 1
+        sign, n, one_part = evidence.sign, len(self.candidates), evidence.n_parts == 1
         models = "best_estimator_" if one_part and not refit else evidence.scored_models
         target = f"{'' if one_part else 'mean '}{evidence.of_new_data} {name} of {models}"
         bound = None
         if self.method != "max-t":
-            bound = evidence.bound(self.method, self.best, self.delta, self.weights, n)
+            delta = 1.0 - self.level
+            bound = bound_of(evidence, self.method, self.best, delta, self.weights, n)
         equal = np.full(len(self.scored), 1.0 / len(self.scored))
-        tails = simultaneous_tails(evidence, self.delta / 2.0, equal, self.rng)
+        tails = simultaneous_tails(evidence, (1.0 - self.level) / 2.0, equal, self.rng)
         low, high = sorted(sign * float(x[self.best]) for x in evidence.asymptotic_limits(tails))
         return SelectionReport(
             measure=name,
@@ -655,9 +677,9 @@ class Choice:
         self, target: str, bound: Bound | None, low: float, high: float, refit: bool
     ) -> Iterator[str]:
         """What a report says: the choice, the guarantee, the asymptotic limits, the others."""
-        evidence, name, n = self.evidence, self.evidence.measure.name, len(self.grid.candidates)
+        evidence, name, n = self.evidence, self.evidence.measure.name, len(self.candidates)
         rises, one_part = evidence.sign > 0.0, evidence.n_parts == 1
-        shown, choice = self.grid.describe(self.index), "choice among them is arbitrary"
+        shown, choice = self.candidates[self.index], "choice among them is arbitrary"
         reason = f"its {'lower limit is the largest' if rises else 'upper limit is the smallest'}"
         if self.rule == "within_noise":
             reason = "it is the simplest that does not differ significantly from the best"

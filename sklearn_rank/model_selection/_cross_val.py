@@ -16,7 +16,6 @@ import sklearn
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from .. import _outer
@@ -47,7 +46,7 @@ from ._candidates import (
     FitPlan,
     Split,
     check_splits,
-    fit_part,
+    fit_parts,
     labelled_rows,
     labels_read,
     number_repeated,
@@ -79,21 +78,6 @@ def _routed(plan: FitPlan) -> FitPlan:
     ids_as = tuple(name for name, value in of_fit.items() if value is plan.ids)
     params = {name: of_fit[name] for name in of_fit if name not in ids_as}
     return plan._replace(params=params, ids_as=ids_as, routed=True)
-
-
-def fit_parts(
-    plan: FitPlan, parts: Sequence[Split], n_jobs: int | None, copies: Any = None
-) -> list[FloatArray]:
-    """Fit to each part and score its other rows.
-
-    ``copies`` are numbers of the copy of its query that each training row is in.
-    """
-    copies = copies or [None] * len(parts)
-    fits = Parallel(n_jobs)(
-        delayed(fit_part)(plan, number, *part, copies=copies[number])
-        for number, part in enumerate(parts)
-    )
-    return [fit.scores for fit in fits]
 
 
 class Sample(NamedTuple):
@@ -262,12 +246,12 @@ def bootstrap_interval(
     all_rows = np.arange(len(sample.labels))
     drawn, copies = zip(*(_draw_rows(sample, rng) for _ in range(n_resamples)), strict=True)
     parts = [(train, all_rows) for train in (all_rows, *drawn)]
-    scores = fit_parts(sample.plan, parts, n_jobs, [None, *copies])
+    scores = [fit.scores for fit in fit_parts(sample.plan, parts, n_jobs, [None, *copies])]
     whole = sample.held_out([all_rows], scores[:1])
     apparent = float(whole.means[0])
     outside = [np.setdiff1d(all_rows, train) for train in drawn]
     unseen = sample.held_out(outside, [s[o] for s, o in zip(scores[1:], outside, strict=True)])
-    left_out = float(unseen.estimates[0].mean())
+    left_out = float(unseen.means[0])
     chance = whole.chance
     if chance is None:
         raise ValueError(
@@ -550,13 +534,15 @@ def cross_val_interval(
     of_folds: dict[str, Any] = {}
     if method == "folds":
         parts = make_folds(cv, sample, random_state)
-        scores, tests = fit_parts(sample.plan, parts, n_jobs), [test for _, test in parts]
+        scores = [fit.scores for fit in fit_parts(sample.plan, parts, n_jobs)]
+        tests = [test for _, test in parts]
         note = _note(parts, sample)
         folds = sample.held_out(tests, scores)
         target = f"mean expected {sample.measure.name} of {folds.scored_models}"
         if sample.partial is None:
             interval = folds.interval(level, _groups_of_units(sample, folds))
-            values, sizes, units = folds.estimates[0], folds.sizes, folds.names
+            values, units = folds.values[0], tuple(folds.sizes)
+            sizes = [*zip(*folds.sizes.values(), strict=True)]
         else:
             target += f", {sample.partial.text}"
             values, sizes, units = [], [], ("labels", "rows")
@@ -724,7 +710,7 @@ def cross_val_compare(
                 " all estimators."
             )
     parts = make_folds(cv, sample, random_state)
-    scores = [fit_parts(each.plan, parts, n_jobs) for each in samples]
+    scores = [[fit.scores for fit in fit_parts(x.plan, parts, n_jobs)] for x in samples]
     tests, rng = [test for _, test in parts], check_generator(random_state)
     folds = sample.held_out(tests, *scores)
     target = f"mean expected {measure.name} of {folds.scored_models}"

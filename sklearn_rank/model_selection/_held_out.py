@@ -12,33 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from math import isfinite, log
-from typing import Any, NamedTuple
+from math import isfinite
+from typing import Any
 
 import numpy as np
 import sklearn.metrics
-from scipy.special import gammaln, logsumexp, xlogy
 
 from .._lists import ScoredLists
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import ravelled, shape_of
-from ..bounds import Bound, auc_bound, auc_fold_mean_bound
-from ..bounds._shared import (
-    OURS,
-    SAME_TIES,
-    TIES_IN_RANDOM_ORDER,
-    kl_limits,
-    mean_limits,
-    n_terms,
-    top_precision_limits,
-)
 from ..inference import Interval
 from ..inference._shared import (
     AUCMoments,
     Joint,
     QueryValues,
     Single,
-    dkw_lower_limits,
     influence_moments,
     joint_influence,
     mean_influences,
@@ -176,11 +164,6 @@ class HeldOut:
             of_parts = [[float(self.measure.values(x)[0]) for x in part] for part in self.lists]
         return self.sign * np.array(of_parts).T
 
-    @property
-    def estimates(self) -> FloatArray:
-        """Values that belong to the influences."""
-        return np.array([[x.estimate for x in part] for part in self.influences]).T
-
     @cached_property
     def means(self) -> FloatArray:
         return self.values.mean(axis=1)
@@ -189,50 +172,39 @@ class HeldOut:
     def units(self) -> list[AnyArray]:
         """Number of the row, or id of the query, of each unit of a part."""
         if self.rows is None:
-            ends = np.cumsum(np.append(0, [sum(sizes) for sizes in self.sizes]))
+            ends = np.cumsum(np.append(0, np.sum([*self.sizes.values()], axis=0)))
             return [np.arange(*of_part) for of_part in pairwise(ends)]
         return [part[0].ids for part in self.queries] if self.of_queries else list(self.rows)
 
     @cached_property
-    def sizes(self) -> list[tuple[int, ...]]:
-        """Number of units of each part, by their names."""
+    def sizes(self) -> dict[str, list[int]]:
+        """Numbers of units of the parts, by the names of the units."""
         if self.of_queries:
-            return [(len(part[0].values),) for part in self.queries]
+            return {"queries": [len(part[0].values) for part in self.queries]}
+        n = [len(part[0].score) for part in self.lists]
         if self.measure.kind != "binary":
-            return [(len(part[0].score),) for part in self.lists]
+            return {"items": n}
         n_pos = [int(part[0].positives[0]) for part in self.lists]
-        return [(k, len(part[0].score) - k) for k, part in zip(n_pos, self.lists, strict=True)]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the units."""
-        if self.of_queries:
-            return ("queries",)
-        return ("positives", "negatives") if self.measure.kind == "binary" else ("items",)
+        return {"positives": n_pos, "negatives": [x - k for x, k in zip(n, n_pos, strict=True)]}
 
     def counts(self) -> str:
         """Numbers of units in words."""
-        named = []
-        for name, of_parts in zip(self.names, zip(*self.sizes, strict=True), strict=True):
-            low, high = min(of_parts), max(of_parts)
-            named.append(f"{low} {name}" if low == high else f"{low} to {high} {name}")
+        ends = {name: (min(of_parts), max(of_parts)) for name, of_parts in self.sizes.items()}
+        named = [
+            f"{n} {x}" if n == most else f"{n} to {most} {x}" for x, (n, most) in ends.items()
+        ]
         return " and ".join(named) + (" each" if self.n_parts > 1 else "")
 
     def fewest(self) -> str:
         """Number of units that guarantees depend on, of the smallest part, in words."""
-        least = [min(of_parts) for of_parts in zip(*self.sizes, strict=True)]
-        return "{} {}".format(*min(zip(least, self.names, strict=True), key=lambda x: x[0]))
+        name, of_parts = min(self.sizes.items(), key=lambda item: min(item[1]))
+        return f"{min(of_parts)} {name}"
 
     @property
     def range(self) -> tuple[float, float]:
         """Smallest and largest value of a list, or of a query."""
         low, high = self.measure.counted_range if self.of_queries else self.measure.range
         return (low, high) if self.sign > 0.0 else (-high, -low)
-
-    @property
-    def length(self) -> float:
-        """Length of the range of the measure; may be infinite."""
-        return self.range[1] - self.range[0]
 
     @cached_property
     def chance(self) -> float | None:
@@ -270,24 +242,22 @@ class HeldOut:
 
     def moments(self, method: str = "auto", groups: Groups | None = None) -> list[Single]:
         """What limits of the candidates' means rest on; one part is one list."""
-        measure = self.measure
         if self.n_parts == 1 and not self.of_queries:
-            evidences = [measure.evidence(data, groups) for data in self.lists[0]]
-            chosen = method_of(measure, grouped=groups is not None)
+            chosen = method_of(self.measure, grouped=groups is not None)
             if method in ("auto", chosen.name):
-                return [single(evidence, chosen) for evidence in evidences]
+                lists = self.lists[0]
+                return [single(self.measure.evidence(data, groups), chosen) for data in lists]
         return [self.moments_of(pooled, groups, method) for pooled in self.pooled]
 
     def moments_of(
         self, pooled: ClassInfluence, groups: Groups | None, method: str = "auto"
     ) -> Single:
         """The same of all parts as one sample."""
-        measure = self.measure
         if self.of_queries:
             return self.sample_of(pooled, groups).moments
         if self.is_auc and method != "influence":
-            return AUCMoments.of_influence(pooled, groups, measure=measure)
-        found = influence_moments(measure, pooled, groups)
+            return AUCMoments.of_influence(pooled, groups, measure=self.measure)
+        found = influence_moments(self.measure, pooled, groups)
         return found if groups is not None else found.with_student()
 
     def sample_of(self, pooled: ClassInfluence, groups: Groups | None) -> QueryValues:
@@ -317,90 +287,11 @@ class HeldOut:
             # The bias of a list of all rows is smaller, in proportion to its length.
             share = float(np.mean([part[0].n for part in self.influences])) / pooled.n
             pooled = replace(pooled, estimate=center, bias=pooled.bias * share)
-            if not self.of_queries:
-                return self.moments_of(pooled, groups).interval(level)
         if self.of_queries:
             return sample_interval(self.sample_of(pooled, groups), level)
+        if center is not None:
+            return self.moments_of(pooled, groups).interval(level)
         return self.moments(groups=groups)[0].interval(level)
-
-    def widths(self, method: str, deltas: FloatArray) -> FloatArray:
-        """Distances of the lower limits from the means, each failing with its own delta."""
-        n = self.n_parts
-        if method == "kl" and n > 1:
-            shares, fewest = self.shares(self.means), min(map(min, self.sizes))
-            entropies = np.array([fold_entropy(fewest, float(delta)) for delta in deltas])
-            return self.length * (shares - kl_limits(shares, entropies)[0])
-        of_part = deltas / n if GUARANTEES[method].of_each_part else deltas
-        lower = [lower_limits(self, method, part, of_part) for part in range(n)]
-        return np.maximum(self.means - np.mean(lower, axis=0), 0.0)
-
-    def shares(self, values: FloatArray) -> FloatArray:
-        return np.clip((values - self.range[0]) / self.length, 0.0, 1.0)
-
-    def usual_method(self, delta: float, n_candidates: int) -> str:
-        """Default method, which must not depend on the scores."""
-        theorems = theorems_of(self.measure, self.of_queries)
-        method = next((name for name in ("kl", "exact", "dkw") if name in theorems), "max-t")
-        if method == "dkw" and not bands_are_useful(self, delta / n_candidates):
-            return "max-t"
-        return "hoeffding" if method == "kl" and self.n_parts > 1 else method
-
-    def bound(
-        self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
-    ) -> Bound:
-        """Make the bound for a candidate that was chosen by its scores.
-
-        Where the candidates have unequal parts of delta, that of equal ones is restated.
-        """
-        value = float(self.widths(method, delta * weights)[candidate])
-        bound = self._equal_bound(method, candidate, value, delta, n_candidates)
-        in_chernoff_form = method == "kl" and self.n_parts > 1
-        if in_chernoff_form or np.allclose(weights * n_candidates, 1.0, rtol=1e-12, atol=0.0):
-            return bound
-        return replace(
-            bound,
-            value=value,
-            theorem=f"{bound.theorem}, each candidate with its prior share of delta",
-            assumptions=(*bound.assumptions, "the prior weights do not depend on the data"),
-        )
-
-    def _equal_bound(
-        self, method: Any, candidate: int, value: float, delta: float, n_candidates: int
-    ) -> Bound:
-        """Bound for a candidate where all have equal parts of delta."""
-        name, folds, guarantee = self.measure.name, self.n_parts > 1, GUARANTEES[method]
-        in_chernoff_form = method == "kl" and folds
-        if self.is_auc and not in_chernoff_form:
-            n_pos, n_neg = zip(*self.sizes, strict=True)
-            if folds:
-                return auc_fold_mean_bound(
-                    n_pos, n_neg, delta, n_functions=n_candidates, method=method, side="lower"
-                )
-            auc = float(self.means[candidate]) if method == "kl" else None
-            options: Any = {"method": method, "auc": auc, "side": "lower"}
-            return auc_bound(n_pos[0], n_neg[0], delta, function_class=n_candidates, **options)
-        theorem = (
-            f"{OURS}, Theorem 5 in Chernoff's form" if in_chernoff_form else guarantee.theorem
-        )
-        theorem += f"{', for folds' * folds}, for all candidates"
-        expected = f"{self.of_new_data} {name}"
-        difference = [f"{'mean ' * self.of_queries}{name}", f"{expected} of the chosen model"]
-        if folds:
-            difference = [f"mean {name} of the parts", f"mean {expected} of their models"]
-        return Bound(
-            value=value,
-            theorem=theorem + " and parts" * (folds and guarantee.of_each_part),
-            target=" - ".join(difference[:: int(self.sign)]),
-            delta=delta,
-            conditioned_on="" if self.of_queries else "the labels",
-            assumptions=(
-                "each part is scored by models that were fitted without it",
-                "queries are independent and of one distribution"
-                if self.of_queries
-                else "items are independent given their labels",
-                *guarantee.assumptions,
-            ),
-        )
 
 
 def influence_of_list(measure: Measure, data: ScoredLists) -> ClassInfluence:
@@ -470,80 +361,3 @@ def asymptotics_of(measure: Measure, of_queries: bool) -> tuple[str, ...]:
         return ("wilson", "t") if np.isfinite(measure.counted_range).all() else ("t",)
     by_law = {"placements": "wilson", "influence": "influence"}
     return tuple(name for law, name in by_law.items() if law in measure.laws)
-
-
-# -------------------------------------------------------------------------------------- guarantees
-
-
-def lower_limits(held_out: HeldOut, method: str, part: int, deltas: FloatArray) -> FloatArray:
-    """Lower limits of the candidates on a part, each of which fails with its own delta."""
-    if method == "dkw":
-        return dkw_lower_limits(held_out.lists[part], held_out.measure, deltas)
-    if method == "exact":
-        # Binomial counts of both classes above the threshold of the population: the negatives
-        # above each positive, from the top.
-        above = []
-        for data in held_out.lists[part]:
-            negative, positive = (np.sort(data.score[x]) for x in (~data.positive, data.positive))
-            above.append(len(negative) - np.searchsorted(negative, positive[::-1], "left"))
-        n, tau = len(held_out.lists[part][0].score), held_out.measure.laws["top"]
-        return top_precision_limits(np.stack(above), n, tau, np.log(deltas))
-    # A mean of independent values, or the AUC by independent pairs.
-    sizes = held_out.sizes[part]
-    n = sizes[0] if held_out.of_queries else n_terms(method, *sizes)
-    values, logs, length = held_out.values[:, part], -np.log(deltas), held_out.length
-    variance: Any = 0.0
-    if method == "bernstein":
-        variance = np.array([x.values.var(ddof=1) for x in held_out.queries[part]]) / length**2
-    shares = held_out.shares(values)
-    margin = shares - mean_limits(method, shares, n, logs, variance)[0]
-    return values - length * np.minimum(margin, 1.0)
-
-
-def bands_are_useful(held_out: HeldOut, delta: float) -> bool:
-    """Whether a perfect order keeps two thirds of its distance to tied items.
-
-    With less, the theorem is not useful for realistic orders.
-    """
-    classes = (part[0].positive for part in held_out.lists)
-    places = (np.argsort(np.argsort(positive, kind="stable")) for positive in classes)
-    best = replace(held_out, scores=[[place.astype(np.float64)] for place in places])
-    lead = float(best.means[0]) - float(held_out.chance or 0.0)
-    return float(best.widths("dkw", np.array([delta]))[0]) <= lead / 3.0
-
-
-class Guarantee(NamedTuple):
-    """A theorem for the means of candidates on a part."""
-
-    theorem: str
-    assumptions: tuple[str, ...] = ()
-    of_each_part: bool = False  # Whether delta is divided between the parts
-
-
-GUARANTEES = {
-    "mcdiarmid": Guarantee(""),
-    "hoeffding": Guarantee("Hoeffding (1963), Theorem 2"),
-    "kl": Guarantee("Hoeffding (1963), Theorem 1"),
-    "bernstein": Guarantee("Maurer & Pontil (2009), Theorem 4", of_each_part=True),
-    "exact": Guarantee(f"{OURS}, Theorem 10", (TIES_IN_RANDOM_ORDER,), of_each_part=True),
-    "dkw": Guarantee(f"{OURS}, Theorem 8", (SAME_TIES,), of_each_part=True),
-}
-
-
-def theorems_of(measure: Measure, of_queries: bool) -> tuple[str, ...]:
-    """Inequalities for the mean over queries, or for one list."""
-    if of_queries:
-        bounded = np.isfinite(measure.counted_range).all()
-        return ("hoeffding", "kl", "bernstein") if bounded else ()
-    return () if measure.per_query else measure.theorems
-
-
-def fold_entropy(n: int, delta: float) -> float:
-    """Largest relative entropy of a mean over folds: ``ln(xi(n) / delta) / n``.
-
-    ``xi(n) = sum_j C(n, j) (j/n)^j (1 - j/n)^(n-j)``, about ``sqrt(pi n / 2)``.
-    """
-    j = np.arange(n + 1.0)
-    terms = gammaln(n + 1.0) - gammaln(j + 1.0) - gammaln(n - j + 1.0)
-    terms += xlogy(j, j / n) + xlogy(n - j, 1.0 - j / n)
-    return (float(logsumexp(terms)) - log(delta)) / n

@@ -8,6 +8,7 @@ from sklearn_rank.bounds import auc_bound
 from sklearn_rank.metrics import get_measure, roc_auc_score
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
 from sklearn_rank.model_selection._candidates import simultaneous_tails
+from sklearn_rank.model_selection._guarantees import margins
 from sklearn_rank.model_selection._held_out import HeldOut
 
 from .estimators import Column, Share, of_query_values, shifted
@@ -121,7 +122,7 @@ def test_means_over_queries(method, n_parts):
         samples = [rng.binomial(1, 0.2, (8, 20)).astype(float) for _ in range(n_parts)]
         evidence = of_query_values(samples)
         violations.append(
-            (evidence.means - evidence.widths(method, np.full(8, DELTA / 8)) > 0.2).any()
+            (evidence.means - margins(evidence, method, np.full(8, DELTA / 8)) > 0.2).any()
         )
     assert at_most(violations)
 

@@ -17,6 +17,7 @@ from sklearn_rank.metrics import (
     make_measure,
 )
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
+from sklearn_rank.model_selection._guarantees import usual_method
 from sklearn_rank.model_selection._held_out import HeldOut
 from tests.oracles import means
 from tests.oracles import selection as oracle
@@ -298,7 +299,7 @@ def test_auto_takes_bands_by_counts_alone(n_parts, n, method):
     rng, y = np.random.default_rng(0), np.arange(n) < n // 10
     for scores in (y * 1.0, np.zeros(n), rng.normal(size=n)):
         evidence = HeldOut(get_measure("local_auc@0.8"), [y] * n_parts, [[scores]] * n_parts)
-        assert evidence.usual_method(0.05, 8) == method
+        assert usual_method(evidence, 0.05, 8) == method
 
 
 def test_auto_says_nothing_vacuous_of_a_local_auc():

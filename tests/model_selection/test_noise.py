@@ -9,7 +9,8 @@ from scipy import stats
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection._candidates import may_be_best, simultaneous_tails
-from sklearn_rank.model_selection._held_out import HeldOut, fold_entropy
+from sklearn_rank.model_selection._guarantees import fold_entropy, margins
+from sklearn_rank.model_selection._held_out import HeldOut
 from tests.oracles import selection as oracle
 
 from .estimators import of_query_values, shifted
@@ -152,7 +153,7 @@ def test_queries():
     by_parts = np.mean(
         [[oracle.bernstein_lower(values, 0.05) for values in sample] for sample in samples], axis=0
     )
-    found = evidence.means - evidence.widths("bernstein", np.full(3, 0.1))
+    found = evidence.means - margins(evidence, "bernstein", np.full(3, 0.1))
     np.testing.assert_allclose(found, by_parts)
     constant = of_query_values([np.ones((2, 30))])
     assert (constant.asymptotic_limits(np.full(2, 0.05))[0] < 1).all()
