@@ -663,7 +663,7 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
         parts = make_folds(cv, sample, None if self.random_state is None else rng)
         refuse_repeated(parts)
         rows = np.concatenate([test for _, test in parts])
-        fits = fit_parts(plan, parts, self.n_jobs, keep_model=len(parts) == 1)
+        (fits,) = fit_parts([plan], parts, self.n_jobs, keep_model=len(parts) == 1)
         self.estimator_ = fits[0].model
         if len(parts) > 1:
             everything = np.arange(len(sample.labels))

@@ -432,7 +432,7 @@ arbitrary.
         estimators = self._estimators()
         pos_label, positive = positive_rows(estimators, y, measure, self.pos_label, of_queries)
         bases = [
-            (name, grid, FitPlan(estimator, X, y, fit_params, pos_label))
+            (FitPlan(estimator, X, y, fit_params, pos_label, name=name), grid)
             for (name, estimator, grid), fit_params in zip(
                 named_grids(self.estimator, self.param_grid), params_of_each, strict=True
             )
@@ -472,11 +472,11 @@ arbitrary.
         choice = Choice(candidates, scored, evidence, method, self.level, self.rule, rng)
         self.cv_results_ = choice.results(fits)
         self.best_index_ = choice.index
-        self.best_params_ = candidates[choice.index].params
+        self.best_params_ = candidates[choice.index].setting
         self.best_score_ = choice.value
         self.best_bound_ = choice.limit
         self.report_ = choice.report(self.refit)
-        self._keep_models(candidates[choice.index].plan, fits[choice.index])
+        self._keep_models(candidates[choice.index], fits[choice.index])
 
     def _check_parameters(self) -> None:
         check_level(self.level)

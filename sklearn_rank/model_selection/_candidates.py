@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,40 +111,35 @@ class FitPlan(NamedTuple):
     ids: AnyArray | None = None  # (n_samples,)
     ids_as: tuple[str, ...] = ()  # Arguments of ``fit`` that are the ids
     routed: bool = False  # Whether ``fit`` runs with metadata routing enabled
-
-
-class Candidate(NamedTuple):
-    """An estimator with parameters, its prior weight and its complexity, which know no data."""
-
-    name: str  # Of the estimator; "" for a single one
-    params: dict[str, Any]
-    plan: FitPlan
-    weight: float = 0.0  # Share of the error
-    simplicity: Any = 0  # The smallest is that of the simplest
+    # What a search tells candidates by, which does not depend on the data.
+    name: str = ""  # Of the estimator, if there are several
+    setting: Mapping[str, Any] = MappingProxyType({})  # Parameters of the estimator
+    weight: float = 1.0  # Share of the error
+    complexity: Any = 0
 
     def __str__(self) -> str:
-        shown = (self.name, f"{self.params}" if self.params else "")
+        shown = (self.name, f"{self.setting}" if self.setting else "")
         return " ".join(filter(None, shown)) or "as it is"
 
 
 def candidates_of(
-    bases: Sequence[tuple[str, Any, FitPlan]], prior: Any, complexity: Any
-) -> list[Candidate]:
-    """Candidates of the bases, each of which is a name, a grid and a plan of its fits."""
-    found: list[Candidate] = []
-    for name, grid, plan in bases:
-        params = list(ParameterGrid(grid))
-        if not params:
+    bases: Sequence[tuple[FitPlan, Any]], prior: Any, complexity: Any
+) -> list[FitPlan]:
+    """Candidates of estimators with grids."""
+    found: list[FitPlan] = []
+    for plan, grid in bases:
+        settings = list(ParameterGrid(grid))
+        if not settings:
             raise ValueError(
                 f"param_grid={grid!r} contains no candidate: pass {{}} for the estimator"
                 " with its own parameters."
             )
-        found += [Candidate(name, of_one, plan) for of_one in params]
+        found += [plan._replace(setting=setting) for setting in settings]
     # Functions of the parameters distinguish several estimators by name.
-    described = [{"estimator": x.name, **x.params} if x.name else x.params for x in found]
-    of_each = prior_weights(prior, described).tolist(), _simplicity(complexity, described)
+    described = [({"estimator": x.name} if x.name else {}) | {**x.setting} for x in found]
+    of_each = prior_weights(prior, described).tolist(), _complexities(complexity, described)
     terms = zip(found, *of_each, strict=True)
-    return [x._replace(weight=weight, simplicity=key) for x, weight, key in terms]
+    return [x._replace(weight=weight, complexity=key) for x, weight, key in terms]
 
 
 class Fitted(NamedTuple):
@@ -157,27 +153,30 @@ class Fitted(NamedTuple):
 
 
 def fit_parts(
-    plan: FitPlan, parts: Sequence[Split], n_jobs: int | None, copies: Any = None, **options: Any
-) -> list[Fitted]:
-    """Fit to each part and score its other rows.
+    plans: Sequence[FitPlan],
+    parts: Sequence[Split],
+    n_jobs: int | None,
+    copies: Any = None,
+    **options: Any,
+) -> list[list[Fitted]]:
+    """Fit each plan to each part and score its other rows.
 
     ``copies`` are numbers of the copy of its query that each training row is in.
     """
-    copies = copies or [None] * len(parts)
-    return Parallel(n_jobs)(
+    n, copies = len(parts), copies or [None] * len(parts)
+    fits = Parallel(n_jobs)(
         delayed(fit_part)(plan, number, *part, copies=copies[number], **options)
-        for number, part in enumerate(parts)
+        for plan, (number, part) in product(plans, enumerate(parts))
     )
+    return [list(fits[start : start + n]) for start in range(0, len(fits), n)]
 
 
 def fit_candidates(
-    candidates: Sequence[Candidate], splits: Sequence[Split], search: Any
+    candidates: Sequence[FitPlan], splits: Sequence[Split], search: Any
 ) -> list[list[Fitted]]:
     options = {"keep_model": not search.refit, "raise_errors": search.error_score == "raise"}
-    fits = Parallel(n_jobs=search.n_jobs)(
-        delayed(fit_part)(x.plan, part, *split, params=x.params, **options)
-        for x, (part, split) in product(candidates, enumerate(splits))
-    )
+    found = fit_parts(candidates, splits, search.n_jobs, **options)
+    fits = [fit for of_one in found for fit in of_one]
     failures = [fit.failure for fit in fits if fit.failure]
     if len(failures) == len(fits):
         raise ValueError(
@@ -190,8 +189,7 @@ def fit_candidates(
             f" count as candidates in the guarantee. The first failure was:\n{failures[0]}",
             FitFailedWarning,
         )
-    n = len(splits)
-    return [list(fits[start : start + n]) for start in range(0, len(fits), n)]
+    return found
 
 
 def fit_part(
@@ -200,12 +198,11 @@ def fit_part(
     train: IntArray,
     test: IntArray,
     *,
-    params: dict[str, Any] | None = None,
     copies: IntArray | None = None,
     keep_model: bool = False,
     raise_errors: bool = True,
 ) -> Fitted:
-    """Fit with some parameters to the training rows of a split, and score its other rows."""
+    """Fit to the training rows of a split, and score its other rows."""
     estimator = clone(plan.estimator)
     X_train, X_test = rows_at(plan.X, train), rows_at(plan.X, test)
     if get_tags(estimator).input_tags.pairwise:
@@ -223,7 +220,7 @@ def fit_part(
         fit_params |= dict.fromkeys(plan.ids_as, ids_of_fit)
     begun = fitted = time.perf_counter()
     try:
-        estimator.set_params(**clone(params or {}, safe=False))
+        estimator.set_params(**clone({**plan.setting}, safe=False))
         routing = plan.routed or sklearn.get_config()["enable_metadata_routing"]
         with sklearn.config_context(enable_metadata_routing=routing):
             estimator.fit(X_train, plan.y[train], **fit_params)
@@ -285,8 +282,7 @@ def prior_weights(prior: Any, candidates: Sequence[dict[str, Any]]) -> FloatArra
     return weights / weights.sum()
 
 
-def _simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> list[Any]:
-    """Keys of the candidates, the smallest of the simplest."""
+def _complexities(complexity: Any, candidates: Sequence[dict[str, Any]]) -> list[Any]:
     if complexity is None:
         return [*range(len(candidates))]
     keys = []
@@ -584,7 +580,7 @@ def lower_limits(
 class Choice:
     """The chosen candidate, its value and lower limit, and the results of all candidates."""
 
-    candidates: Sequence[Candidate]
+    candidates: Sequence[FitPlan]
     scored: IntArray  # Those without failed fits, which evidence and limits are about
     evidence: HeldOut
     method: str
@@ -608,7 +604,7 @@ class Choice:
             eligible = np.flatnonzero(_rank_descending(self.unclipped) == 1)
             # Limits that exclude nothing are equal where the values differ.
             eligible = eligible[_rank_descending(evidence.means[eligible]) == 1]
-        self.best = min(eligible.tolist(), key=lambda place: of_scored[place].simplicity)
+        self.best = min(eligible.tolist(), key=lambda place: of_scored[place].complexity)
         self.value = evidence.sign * float(evidence.means[self.best])
         self.limit = evidence.sign * float(self.lower[self.best])
         self.index = int(self.scored[self.best])
@@ -626,13 +622,14 @@ class Choice:
         for name in ("fit_time", "score_time"):
             times = np.array([[getattr(fit, name) for fit in parts] for parts in fits])
             table[f"mean_{name}"], table[f"std_{name}"] = times.mean(axis=1), times.std(axis=1)
-        for name in sorted({name for candidate in candidates for name in candidate.params}):
+        settings = [candidate.setting for candidate in candidates]
+        for name in sorted({name for setting in settings for name in setting}):
             values = np.ma.masked_all(len(candidates), dtype=object)
-            for index, candidate in enumerate(candidates):
-                if name in candidate.params:
-                    values[index] = candidate.params[name]
+            for index, setting in enumerate(settings):
+                if name in setting:
+                    values[index] = setting[name]
             table[f"param_{name}"] = values
-        table["params"] = [candidate.params for candidate in candidates]
+        table["params"] = settings
         for part, values in enumerate(column(evidence.sign * evidence.values).T):
             table[f"split{part}_test_score"] = values
         if candidates[0].name:

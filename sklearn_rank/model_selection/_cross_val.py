@@ -246,7 +246,8 @@ def bootstrap_interval(
     all_rows = np.arange(len(sample.labels))
     drawn, copies = zip(*(_draw_rows(sample, rng) for _ in range(n_resamples)), strict=True)
     parts = [(train, all_rows) for train in (all_rows, *drawn)]
-    scores = [fit.scores for fit in fit_parts(sample.plan, parts, n_jobs, [None, *copies])]
+    (fits,) = fit_parts([sample.plan], parts, n_jobs, [None, *copies])
+    scores = [fit.scores for fit in fits]
     whole = sample.held_out([all_rows], scores[:1])
     apparent = float(whole.means[0])
     outside = [np.setdiff1d(all_rows, train) for train in drawn]
@@ -534,8 +535,8 @@ def cross_val_interval(
     of_folds: dict[str, Any] = {}
     if method == "folds":
         parts = make_folds(cv, sample, random_state)
-        scores = [fit.scores for fit in fit_parts(sample.plan, parts, n_jobs)]
-        tests = [test for _, test in parts]
+        (fits,) = fit_parts([sample.plan], parts, n_jobs)
+        scores, tests = [fit.scores for fit in fits], [test for _, test in parts]
         note = _note(parts, sample)
         folds = sample.held_out(tests, scores)
         target = f"mean expected {sample.measure.name} of {folds.scored_models}"
@@ -710,7 +711,8 @@ def cross_val_compare(
                 " all estimators."
             )
     parts = make_folds(cv, sample, random_state)
-    scores = [[fit.scores for fit in fit_parts(x.plan, parts, n_jobs)] for x in samples]
+    fits = fit_parts([x.plan for x in samples], parts, n_jobs)
+    scores = [[fit.scores for fit in of_one] for of_one in fits]
     tests, rng = [test for _, test in parts], check_generator(random_state)
     folds = sample.held_out(tests, *scores)
     target = f"mean expected {measure.name} of {folds.scored_models}"
