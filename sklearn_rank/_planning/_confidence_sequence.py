@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -52,7 +51,6 @@ from ..inference._shared import (
     extreme_hits,
     influences_of,
     interval_of,
-    interval_of_accumulator,
     joint_influence,
     method_of,
     on_same_queries,
@@ -298,95 +296,6 @@ def query_values(scored: Sequence[Accumulator]) -> FloatArray:
     return query_differences(first, others[0]).values if others else first.values
 
 
-@dataclass
-class Stream(ABC):
-    """State of a confidence sequence; that of a measure of one list keeps no rows itself."""
-
-    method = "betting"
-
-    measure: Measure
-    level: float  # Probability that the limits hold at all looks
-    best_after: float  # After how many updates like the first the limits are to be nearest
-    target: str
-    range: tuple[float, float] = (0.0, 1.0)
-    n: float = 0.0  # Items or queries so far, and in the first update with some
-    n_first: float = 0.0
-    given: tuple[str, ...] = ()  # Which columns all updates have
-
-    @property
-    def n_best(self) -> float:
-        """Number of items or queries at which the limits are to be nearest."""
-        return self.best_after * self.n_first
-
-    def add(self, batch: Batch) -> None:
-        n_added = self.store(batch)
-        self.n_first = self.n_first or n_added
-        self.n += n_added
-
-    def store(self, batch: Batch) -> float:
-        """Store what limits need of a batch, and count its items or queries."""
-        return float(accumulated_list(batch.ranker).counts.sum())
-
-    @abstractmethod
-    def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
-        """Find estimate and limits; without an estimate NaN and the ends of the range."""
-
-
-@dataclass
-class Betting(Stream):
-    """Mean by bets: over queries, over pairs of both classes, or over items above a threshold.
-
-    The size of the bets is chosen by the first update that has a value.
-    """
-
-    bets: Bets | None = None
-    threshold: float | None = None
-
-    def store(self, batch: Batch) -> float:
-        if batch.columns is not None:
-            values, (low, high) = batch.columns["values"], self.range
-            n = n_values = float(len(values))
-            growth = partial(value_growth, (values - low) / (high - low))
-        else:
-            data = accumulated_list(batch.ranker)
-            if self.threshold is not None:
-                weight = data.counts * (data.score >= self.threshold)
-                n = n_values = float(weight.sum())
-                growth = partial(coin_growth, float(weight[data.positive].sum()), n)
-            else:
-                blocks = counted_blocks(data.score, data.positive, data.weight)
-                n, n_values = blocks.n, min(blocks.k, blocks.n - blocks.k)
-                n_pos, size = blocks.n_pos[::-1], blocks.size[::-1]
-                growth = partial(pair_growth, n_pos, size - n_pos)
-        if self.bets is None and n_values > 0:
-            self.bets = Bets(self.best_after * n_values, 1.0 - self.level)
-        if self.bets is not None:
-            self.bets.add(*growth(self.bets.gains))
-        return n
-
-    def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
-        mean, low, high = nan, 0.0, 1.0
-        if self.bets is not None:
-            mean = self.bets.total / self.bets.count
-            low, high = self.bets.limits(1.0 - self.level)
-        origin, length = self.range[0], self.range[1] - self.range[0]
-        mean, low, high = (origin + length * value for value in (mean, low, high))
-        return mean, max(low, self.range[0]), min(high, self.range[1])
-
-
-class TopPrecision(Stream):
-    """Precision in the top of the population, with a threshold estimated from the rows so far."""
-
-    def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
-        measure: Any = self.measure
-        data = accumulated_list(so_far)
-        blocks = counted_blocks(data.score, data.positive, data.weight)
-        limits = top_limits_at_all_times(
-            blocks.n_pos, blocks.size, float(measure.tau), self.n_best, 1.0 - self.level
-        )
-        return float(measure.values(data)[0]), *limits
-
-
 # Distance in standard errors, and its level, from which on limits are those of the range: nearer
 # to 1 a level is rounded.
 WIDEST = 2.0 * float(ndtr(7.0)) - 1.0
@@ -406,60 +315,102 @@ def level_at_all_times(level: float, n: float, n_best: float) -> float:
     return min(2.0 * float(ndtr(z)) - 1.0, WIDEST)
 
 
-class Asymptotic(Stream):
-    """Interval of one look at a level that depends on the number of items or queries.
+@dataclass
+class Stream:
+    """State of a confidence sequence; that of a measure of one list keeps no rows itself."""
 
-    All columns of batches are kept.
-    """
+    method: str  # "betting" or "asymptotic"
+    measure: Measure
+    level: float  # Probability that the limits hold at all looks
+    best_after: float  # After how many updates like the first the limits are to be nearest
+    target: str
+    range: tuple[float, float] = (0.0, 1.0)
+    # Bets on a batch: its items or queries, the values that are bet on, and the growth by gains
+    bets_on: Callable[[Stream, Batch], tuple[float, float, Callable[..., Growth]]] | None = None
+    threshold: float | None = None  # Of the scores of alerts
+    bets: Bets | None = None  # Of a size that the first update with a value decides
+    batches: tuple[dict[str, AnyArray], ...] = ()  # Columns that are kept
+    n: float = 0.0  # Items or queries so far, and in the first update with some
+    n_first: float = 0.0
+    given: tuple[str, ...] = ()  # Which columns all updates have
 
-    method = "asymptotic"
-    batches: tuple[dict[str, AnyArray], ...] = ()
-
-    def store(self, batch: Batch) -> float:
-        if batch.columns is None:
-            return super().store(batch)
-        self.batches += ({name: np.array(x) for name, x in batch.columns.items()},)
-        return float(len(next(iter(batch.columns.values()))))
+    def add(self, batch: Batch) -> None:
+        """Store what limits need of a batch, and count its items or queries."""
+        if self.bets_on is not None:
+            n, n_values, growth = self.bets_on(self, batch)
+            if self.bets is None and n_values > 0:
+                self.bets = Bets(self.best_after * n_values, 1.0 - self.level)
+            if self.bets is not None:
+                self.bets.add(*growth(self.bets.gains))
+        elif batch.columns is None:
+            n = float(accumulated_list(batch.ranker).counts.sum())
+        else:
+            self.batches += ({name: np.array(x) for name, x in batch.columns.items()},)
+            n = float(len(next(iter(batch.columns.values()))))
+        self.n_first = self.n_first or n
+        self.n += n
 
     def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
+        """Find estimate and limits; without an estimate NaN and the ends of the range."""
+        # Number of items or queries at which the limits are to be nearest.
+        n_best = self.best_after * self.n_first
+        if self.method == "asymptotic":
+            return self._asymptotic_limits(so_far, n_best)
+        if self.bets_on is None:
+            measure: Any = self.measure
+            data, tau = accumulated_list(so_far), float(measure.tau)
+            blocks = counted_blocks(data.score, data.positive, data.weight)
+            alpha = 1.0 - self.level
+            limits = top_limits_at_all_times(blocks.n_pos, blocks.size, tau, n_best, alpha)
+            return float(measure.values(data)[0]), *limits
+        mean, low, high = nan, 0.0, 1.0
+        if self.bets is not None:
+            mean = self.bets.total / self.bets.count
+            low, high = self.bets.limits(1.0 - self.level)
+        origin, length = self.range[0], self.range[1] - self.range[0]
+        mean, low, high = (origin + length * value for value in (mean, low, high))
+        return mean, max(low, self.range[0]), min(high, self.range[1])
+
+    def _asymptotic_limits(self, so_far: Accumulator, n_best: float) -> tuple[float, float, float]:
+        """Interval of one look at a level that depends on the number of items or queries."""
         names: Any = self.batches[0] if self.batches else ()
         columns = {
             name: np.concatenate(in_coarsest_type(*(batch[name] for batch in self.batches)))
             for name in names
             if name != "groups"
         }
-        if "values" in names:
+        of_queries, measure = "values" in names, self.measure
+        if of_queries:
             units = np.arange(self.n)
         else:
-            units = columns["labels"] if names else accumulated_list(so_far).labels
+            data = accumulated_list(so_far)
+            units = columns["labels"] if names else data.labels
         # Items of both classes are needed, or two queries.
         if len(units) < 2 or units.min() == units.max():
             return nan, *self.range
-        level = level_at_all_times(self.level, self.n, self.n_best)
-        # The value at the population's share of positives, as that of the rows so far moves.
-        measure, conditional = self.measure, self.measure.kind != "binary"
-        if "values" in names:
+        level = level_at_all_times(self.level, self.n, n_best)
+        if of_queries:
             sample = QueryValues(columns["values"], units, measure.name, self.range)
             found = sample_interval(sample, level)
-        elif not names:
-            found = interval_of_accumulator(so_far, level, conditional=conditional)
-            self.target = found.target
         else:
-            groups = None
+            # The value at the population's share of positives, as that of the rows so far moves.
+            conditional, groups = measure.kind != "binary", None
+            evidences = [replace(measure.evidence(data), conditional=conditional)]
             if "groups" in names:
                 ids = [batch["groups"] for batch in self.batches]
                 groups = check_joined_groups(ids, [len(part) for part in ids])
-            rows: dict[str, Any] = {"conditional": conditional, "groups": groups}
-            labels = columns.pop("labels")
-            evidences = check_lists(
-                replace(measure, rel=None), labels, [*columns.values()], **rows
-            )
+            if names:
+                rows: dict[str, Any] = {"conditional": conditional, "groups": groups}
+                scores = [x for name, x in columns.items() if name != "labels"]
+                evidences = check_lists(replace(measure, rel=None), units, scores, **rows)
             if len(evidences) == 2:
                 found = self._difference(evidences, level)
             else:
-                found = interval_of(evidences[0], level, method_of(measure, grouped=True))
-        if "values" not in names:
-            data = accumulated_list(so_far)
+                found = interval_of(
+                    evidences[0], level, method_of(measure, grouped=groups is not None)
+                )
+            if not names:
+                self.target = found.target
             drawn = [getattr(measure, "tau", 1.0) * data.sizes[0]]
             if measure.kind == "binary":
                 drawn += [data.positives[0], data.sizes[0] - data.positives[0]]
@@ -478,6 +429,30 @@ class Asymptotic(Stream):
         half, (least, most) = two_sided_quantile(level, degrees) * float(error), self.range
         limits = max(difference - half, least), min(difference + half, most)
         return Interval(difference, *limits, level, self.method, self.target)
+
+
+def on_queries(stream: Stream, batch: Batch) -> tuple[float, float, Callable[..., Growth]]:
+    """Bets on the values of queries."""
+    values, (low, high) = (batch.columns or {})["values"], stream.range
+    n = float(len(values))
+    return n, n, partial(value_growth, (values - low) / (high - low))
+
+
+def on_alerts(stream: Stream, batch: Batch) -> tuple[float, float, Callable[..., Growth]]:
+    """Bets on the labels of items above a threshold."""
+    data = accumulated_list(batch.ranker)
+    weight = data.counts * (data.score >= stream.threshold)
+    n = float(weight.sum())
+    return n, n, partial(coin_growth, float(weight[data.positive].sum()), n)
+
+
+def on_pairs(stream: Stream, batch: Batch) -> tuple[float, float, Callable[..., Growth]]:
+    """Bets on pairs of both classes."""
+    data = accumulated_list(batch.ranker)
+    blocks = counted_blocks(data.score, data.positive, data.weight)
+    n_pos, size = blocks.n_pos[::-1], blocks.size[::-1]
+    n_pairs = min(blocks.k, blocks.n - blocks.k)
+    return blocks.n, n_pairs, partial(pair_growth, n_pos, size - n_pos)
 
 
 # ---------------------------------------------------------------------------------------- sequence
@@ -730,14 +705,13 @@ class ConfidenceSequence:
             # A stream of its own: rows may have been drawn with such a seed.
             rng = np.random.default_rng([self.n_looks, 1])
             rows = _outer.random_rows(y_true, design, rng, groups)
-            y_true = y_true[rows]
-            y_score, baseline_score, groups = (take(score, rows) for score in scores.values())
-        batch = self._read(y_true, y_score, qid, baseline_score, groups, sample_weight)
+            y_true, scores = y_true[rows], {n: take(x, rows) for n, x in scores.items()}
+        batch = self._read(y_true, scores, qid, sample_weight)
         stream, so_far = self._stream, self._so_far
         if batch is not None:
             stream = self._new_stream(batch) if stream is None else copy(stream)
             stream.given = batch.given
-            if isinstance(stream, Asymptotic) and batch.columns is None:
+            if stream.method == "asymptotic" and batch.columns is None:
                 # A look that is refused changes nothing.
                 so_far = self._new_accumulator().merge(so_far)
             so_far.merge(batch.ranker)
@@ -748,17 +722,12 @@ class ConfidenceSequence:
         return self._history[-1]
 
     def _read(
-        self,
-        y_true: Any,
-        y_score: Any,
-        qid: Any,
-        baseline_score: Any,
-        groups: Any,
-        sample_weight: Any,
+        self, y_true: Any, scores: dict[str, Any], qid: Any, sample_weight: Any
     ) -> Batch | None:
         """Check the rows of an update; None where none counts."""
-        parts, scores = [], (y_score,) if baseline_score is None else (y_score, baseline_score)
-        for score in scores:
+        columns = {name: x for name, x in scores.items() if x is not None or name == "y_score"}
+        groups, parts = columns.pop("groups", None), []
+        for score in columns.values():
             part = self._new_accumulator()
             # Error messages name the update.
             part._n_updates = self.n_looks
@@ -766,8 +735,7 @@ class ConfidenceSequence:
             parts.append(part)
         if parts[0].n_items == 0:
             return None
-        columns = {"baseline_score": baseline_score, "groups": groups}
-        given = tuple(name for name, column in columns.items() if column is not None)
+        given = tuple(name for name in ("baseline_score", "groups") if scores[name] is not None)
         if self._stream is not None and given != (earlier := self._stream.given):
             (name, *_) = sorted({*given} ^ {*earlier})
             here, before = (name if name in x else f"no {name}" for x in (given, earlier))
@@ -789,77 +757,84 @@ class ConfidenceSequence:
                 "sample_weight is not supported for the difference of two rankers on one list, or"
                 " with groups: repeat the rows instead."
             )
-        lists = [self.measure.lists(y_true, x, pos_label=self._pos_label) for x in scores]
-        rows = {"labels": lists[0].labels, "score": lists[0].score}
-        if baseline_score is not None:
-            rows["baseline_score"] = lists[1].score
+        for name, score in columns.items():
+            data = self.measure.lists(y_true, score, pos_label=self._pos_label)
+            columns[name] = data.score
+        columns["labels"] = data.labels
         if groups is not None:
-            ids = check_qid(groups, len(rows["labels"]), name="groups")
-            rows["groups"] = ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
-        return Batch(parts[0], given, rows)
+            ids = check_qid(groups, len(data.labels), name="groups")
+            columns["groups"] = ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
+        return Batch(parts[0], given, columns)
 
     def _new_stream(self, batch: Batch) -> Stream:
         """Choose the stream that stores the rows, by the measure and the first rows."""
-        measure, method = self.measure, self._method
-        options = (measure, self._level, self._best_after)
-        has_baseline = "baseline_score" in batch.given
-        if batch.ranker.query_values is not None:
-            if self._threshold is not None:
+        measure, method, threshold = self.measure, self._method, self._threshold
+        of_queries, has_baseline = (
+            batch.ranker.query_values is not None,
+            "baseline_score" in batch.given,
+        )
+        (low, high), laws = measure.counted_range if of_queries else measure.range, measure.laws
+        limits, bets_on = (low - high, high - low) if has_baseline else (low, high), None
+        is_betting = method != "asymptotic"
+        if of_queries:
+            target = f"mean {'difference of ' * has_baseline}{measure.name} over queries"
+            if threshold is not None:
                 raise ValueError(
                     "threshold is for one list of alerts, but qid splits the rows into queries:"
                     " leave one of them out."
                 )
-            low, high = measure.counted_range
-            limits = (low - high, high - low) if has_baseline else (low, high)
-            mean = "mean difference of" if has_baseline else "mean"
-            target, is_bounded = f"{mean} {measure.name} over queries", all(map(isfinite, limits))
+            is_bounded = all(map(isfinite, limits))
             if method == "betting" and not is_bounded:
                 raise ValueError(
                     f"{measure.name} has no known range, which method='betting' needs: pass"
                     " method='asymptotic'."
                 )
-            kind = Betting if is_bounded and method != "asymptotic" else Asymptotic
-            return kind(*options, target, limits)
-        # A measure without an interval is refused, and one without a value that looks share.
-        method_of(measure)
-        jumps = measure.kind == "binary" and not measure.is_mean_over_ties
-        if jumps or measure.depends_on_length or {"draws", "any"} & set(measure.laws):
-            raise ValueError(
-                f"{measure.name} of one list "
-                f"{'may jump where scores tie' if jumps else 'depends on the number of its rows'},"
-                " so that looks have no target in common: pass qid, such as the day, for the mean"
-                " over lists, or a measure of a share of the rows, such as 'precision@top0.05',"
-                " 'lift@0.1' or 'ap'."
-            )
-        low, high = measure.range
-        if batch.columns is not None:
-            if method == "betting" or self._threshold is not None:
-                raise ValueError(
-                    "method='betting' does not support differences of a measure of one list, nor"
-                    " groups, and neither does threshold: pass qid, or method='asymptotic' without"
-                    " threshold."
+            is_betting = is_betting and is_bounded
+            bets_on = on_queries if is_betting else None
+        else:
+            target = f"{measure.name} of the population"
+            # A measure without an interval is refused, and one without a value that looks share.
+            method_of(measure)
+            jumps = measure.kind == "binary" and not measure.is_mean_over_ties
+            if jumps or measure.depends_on_length or {"draws", "any"} & set(laws):
+                reason = (
+                    "may jump where scores tie" if jumps else "depends on the number of its rows"
                 )
-            if not has_baseline:
-                return Asymptotic(*options, f"{measure.name} of the population", (low, high))
-            refuse_unknown(measure)
-            target = f"difference of {measure.name}"
-            return Asymptotic(*options, target, (low - high, high - low))
-        if method != "asymptotic":
-            laws = measure.laws
-            if "placements" in laws:
-                return Betting(*options, f"{laws['placements']} within updates", measure.range)
-            if "top" in laws:
-                if self._threshold is None:
-                    target = f"precision in the top {float(laws['top']):g} of the population"
-                    return TopPrecision(*options, target)
-                target = f"precision among scores of at least {self._threshold:g}"
-                return Betting(*options, target, threshold=self._threshold)
-            if method == "betting":
+                raise ValueError(
+                    f"{measure.name} of one list {reason}, so that looks have no target in common:"
+                    " pass qid, such as the day, for the mean over lists, or a measure of a share"
+                    " of the rows, such as 'precision@top0.05', 'lift@0.1' or 'ap'."
+                )
+            if batch.columns is not None:
+                if method == "betting" or threshold is not None:
+                    raise ValueError(
+                        "method='betting' does not support differences of a measure of one list,"
+                        " nor groups, and neither does threshold: pass qid, or"
+                        " method='asymptotic' without threshold."
+                    )
+                is_betting = False
+                if has_baseline:
+                    refuse_unknown(measure)
+                    target = f"difference of {measure.name}"
+            elif is_betting and "placements" in laws:
+                target, bets_on = f"{laws['placements']} within updates", on_pairs
+            elif is_betting and threshold is not None:
+                target, bets_on = f"precision among scores of at least {threshold:g}", on_alerts
+            elif is_betting and "top" in laws:
+                target = f"precision in the top {float(laws['top']):g} of the population"
+            elif method == "betting":
                 raise ValueError(
                     f"method='betting' does not support {measure.name} of one list, only 'auc',"
                     " 'gini' and 'precision@top': pass qid, or method='asymptotic'."
                 )
-        return Asymptotic(*options, f"{measure.name} of the population", measure.range)
+            else:
+                is_betting = False
+        return Stream(
+            "betting" if is_betting else "asymptotic",
+            *(measure, self._level, self._best_after, target, limits),
+            bets_on,
+            threshold,
+        )
 
     def _look(self, stream: Stream | None, so_far: Accumulator) -> Interval:
         if stream is None:
