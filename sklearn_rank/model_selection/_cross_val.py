@@ -252,7 +252,7 @@ def bootstrap_interval(
     apparent = float(whole.means[0])
     outside = [np.setdiff1d(all_rows, train) for train in drawn]
     unseen = sample.held_out(outside, [s[o] for s, o in zip(scores[1:], outside, strict=True)])
-    left_out = float(unseen.means[0])
+    left_out = float(np.mean([part[0].estimate for part in unseen.influences]))
     chance = whole.chance
     if chance is None:
         raise ValueError(
@@ -542,7 +542,8 @@ def cross_val_interval(
         target = f"mean expected {sample.measure.name} of {folds.scored_models}"
         if sample.partial is None:
             interval = folds.interval(level, _groups_of_units(sample, folds))
-            values, units = folds.values[0], tuple(folds.sizes)
+            values = [part[0].estimate for part in folds.influences]
+            units = tuple(folds.sizes)
             sizes = [*zip(*folds.sizes.values(), strict=True)]
         else:
             target += f", {sample.partial.text}"
