@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from math import e, isfinite, isnan, log, log1p, nan
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import lambertw, logsumexp, ndtr
@@ -276,13 +276,10 @@ def _counts_above(n: int, tau: float, n_best: float, alpha: float) -> tuple[int,
     return least, n - bisect_left(range(n - above), True, key=lambda left: is_possible(n - left))
 
 
-class Batch(NamedTuple):
-    """Rows of one update."""
-
-    ranker: Accumulator  # The rows with the scores of the ranker; some row counts
-    given: tuple[str, ...]  # Which of baseline_score and groups it has
-    # Values of the queries; labels, scores and groups of one list with a baseline or with groups
-    columns: dict[str, AnyArray] | None
+# Of one update: the rows with the scores of the ranker, of which some counts; and values of its
+# queries, or labels, scores and groups of one list with a baseline or with groups, else None;
+# which of baseline_score and groups there are.
+Batch = tuple[Accumulator, dict[str, AnyArray] | None, tuple[str, ...]]
 
 
 def query_values(scored: Sequence[Accumulator]) -> FloatArray:
@@ -328,25 +325,26 @@ class Stream:
     # Bets on a batch: its items or queries, the values that are bet on, and the growth by gains
     bets_on: Callable[[Stream, Batch], tuple[float, float, Callable[..., Growth]]] | None = None
     threshold: float | None = None  # Of the scores of alerts
+    given: tuple[str, ...] = ()  # Which of baseline_score and groups all updates have
     bets: Bets | None = None  # Of a size that the first update with a value decides
     batches: tuple[dict[str, AnyArray], ...] = ()  # Columns that are kept
     n: float = 0.0  # Items or queries so far, and in the first update with some
     n_first: float = 0.0
-    given: tuple[str, ...] = ()  # Which columns all updates have
 
     def add(self, batch: Batch) -> None:
         """Store what limits need of a batch, and count its items or queries."""
+        ranker, columns, _ = batch
         if self.bets_on is not None:
             n, n_values, growth = self.bets_on(self, batch)
             if self.bets is None and n_values > 0:
                 self.bets = Bets(self.best_after * n_values, 1.0 - self.level)
             if self.bets is not None:
                 self.bets.add(*growth(self.bets.gains))
-        elif batch.columns is None:
-            n = float(accumulated_list(batch.ranker).counts.sum())
+        elif columns is None:
+            n = float(accumulated_list(ranker).counts.sum())
         else:
-            self.batches += ({name: np.array(x) for name, x in batch.columns.items()},)
-            n = float(len(next(iter(batch.columns.values()))))
+            self.batches += ({name: np.array(x) for name, x in columns.items()},)
+            n = float(len(next(iter(columns.values()))))
         self.n_first = self.n_first or n
         self.n += n
 
@@ -433,14 +431,14 @@ class Stream:
 
 def on_queries(stream: Stream, batch: Batch) -> tuple[float, float, Callable[..., Growth]]:
     """Bets on the values of queries."""
-    values, (low, high) = (batch.columns or {})["values"], stream.range
+    values, (low, high) = (batch[1] or {})["values"], stream.range
     n = float(len(values))
     return n, n, partial(value_growth, (values - low) / (high - low))
 
 
 def on_alerts(stream: Stream, batch: Batch) -> tuple[float, float, Callable[..., Growth]]:
     """Bets on the labels of items above a threshold."""
-    data = accumulated_list(batch.ranker)
+    data = accumulated_list(batch[0])
     weight = data.counts * (data.score >= stream.threshold)
     n = float(weight.sum())
     return n, n, partial(coin_growth, float(weight[data.positive].sum()), n)
@@ -448,7 +446,7 @@ def on_alerts(stream: Stream, batch: Batch) -> tuple[float, float, Callable[...,
 
 def on_pairs(stream: Stream, batch: Batch) -> tuple[float, float, Callable[..., Growth]]:
     """Bets on pairs of both classes."""
-    data = accumulated_list(batch.ranker)
+    data = accumulated_list(batch[0])
     blocks = counted_blocks(data.score, data.positive, data.weight)
     n_pos, size = blocks.n_pos[::-1], blocks.size[::-1]
     n_pairs = min(blocks.k, blocks.n - blocks.k)
@@ -710,11 +708,10 @@ class ConfidenceSequence:
         stream, so_far = self._stream, self._so_far
         if batch is not None:
             stream = self._new_stream(batch) if stream is None else copy(stream)
-            stream.given = batch.given
-            if stream.method == "asymptotic" and batch.columns is None:
+            if stream.method == "asymptotic" and batch[1] is None:
                 # A look that is refused changes nothing.
                 so_far = self._new_accumulator().merge(so_far)
-            so_far.merge(batch.ranker)
+            so_far.merge(batch[0])
             stream.add(batch)
         self._history.append(self._look(stream, so_far))
         self._stream, self._so_far = stream, so_far
@@ -725,7 +722,8 @@ class ConfidenceSequence:
         self, y_true: Any, scores: dict[str, Any], qid: Any, sample_weight: Any
     ) -> Batch | None:
         """Check the rows of an update; None where none counts."""
-        columns = {name: x for name, x in scores.items() if x is not None or name == "y_score"}
+        given = tuple(name for name in ("baseline_score", "groups") if scores[name] is not None)
+        columns = {name: scores[name] for name in ("y_score", *given)}
         groups, parts = columns.pop("groups", None), []
         for score in columns.values():
             part = self._new_accumulator()
@@ -735,7 +733,6 @@ class ConfidenceSequence:
             parts.append(part)
         if parts[0].n_items == 0:
             return None
-        given = tuple(name for name in ("baseline_score", "groups") if scores[name] is not None)
         if self._stream is not None and given != (earlier := self._stream.given):
             (name, *_) = sorted({*given} ^ {*earlier})
             here, before = (name if name in x else f"no {name}" for x in (given, earlier))
@@ -749,9 +746,9 @@ class ConfidenceSequence:
                     "groups is for rows of one list, but qid splits them into queries: leave"
                     " groups out, and pass them as qid if queries of a group are not independent."
                 )
-            return Batch(parts[0], given, {"values": query_values(parts)})
+            return parts[0], {"values": query_values(parts)}, given
         if not given:
-            return Batch(parts[0], given, None)
+            return parts[0], None, given
         if sample_weight is not None:
             raise ValueError(
                 "sample_weight is not supported for the difference of two rankers on one list, or"
@@ -764,14 +761,15 @@ class ConfidenceSequence:
         if groups is not None:
             ids = check_qid(groups, len(data.labels), name="groups")
             columns["groups"] = ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
-        return Batch(parts[0], given, columns)
+        return parts[0], columns, given
 
     def _new_stream(self, batch: Batch) -> Stream:
         """Choose the stream that stores the rows, by the measure and the first rows."""
+        ranker, columns, given = batch
         measure, method, threshold = self.measure, self._method, self._threshold
         of_queries, has_baseline = (
-            batch.ranker.query_values is not None,
-            "baseline_score" in batch.given,
+            ranker.query_values is not None,
+            "baseline_score" in given,
         )
         (low, high), laws = measure.counted_range if of_queries else measure.range, measure.laws
         limits, bets_on = (low - high, high - low) if has_baseline else (low, high), None
@@ -805,7 +803,7 @@ class ConfidenceSequence:
                     " pass qid, such as the day, for the mean over lists, or a measure of a share"
                     " of the rows, such as 'precision@top0.05', 'lift@0.1' or 'ap'."
                 )
-            if batch.columns is not None:
+            if columns is not None:
                 if method == "betting" or threshold is not None:
                     raise ValueError(
                         "method='betting' does not support differences of a measure of one list,"
@@ -834,6 +832,7 @@ class ConfidenceSequence:
             *(measure, self._level, self._best_after, target, limits),
             bets_on,
             threshold,
+            given,
         )
 
     def _look(self, stream: Stream | None, so_far: Accumulator) -> Interval:

@@ -30,6 +30,7 @@ from .._validation import (
     check_level,
     check_share,
 )
+from ..bounds._shared import last_of
 from ..inference._shared import check_one_list, log_binomial
 from ..metrics import get_measure
 
@@ -43,8 +44,8 @@ MOST_FOUND = 500
 # positive is left.
 MORE_AT_NONE = 5.0
 
-# Halvings of the logarithm of the tail.
-N_HALVINGS = 9
+# Tails that are tried within a factor of 4.
+N_TAILS = 512
 
 
 @dataclass(frozen=True, repr=False)
@@ -265,10 +266,7 @@ def stopping_boundary(n_rest: int, review: int, recall: float, error: float) -> 
     tail, invalid = error, 1.0
     while not is_valid(tail):
         tail, invalid = tail / 4.0, tail
-    for _ in range(N_HALVINGS):
-        middle = (tail * invalid) ** 0.5
-        tail, invalid = (middle, invalid) if is_valid(middle) else (tail, middle)
-    return boundary(tail)
+    return boundary(last_of(np.geomspace(tail, invalid, N_TAILS + 1)[:-1], is_valid))
 
 
 def chances_of_error(boundary: FloatArray, too_many: FloatArray, n_rest: int) -> FloatArray:

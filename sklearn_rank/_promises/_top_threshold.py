@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from math import ceil, exp, expm1, inf, log, sqrt
@@ -38,6 +36,7 @@ from ..bounds._shared import (
     TINY,
     chance_of_amounts,
     chance_of_hits,
+    last_of,
     precision_cutoffs,
     sums_of_earlier,
     value_cutoffs,
@@ -63,6 +62,12 @@ from ..rankers._shared import restored_on_error, store_parameters
 # Largest factor of the number of calibration rows that a report recommends.
 MAX_GROWTH = 100.0
 
+SHARES_BY_PARAMETER: Any = {
+    "min_precision": "precision",
+    "min_recall": "recall",
+    "max_fpr": "false positive rate",
+}
+
 # Number of rows of each class from which on scores of new rows without any error are suspicious.
 MIN_OF_CLASS = 20
 
@@ -74,6 +79,11 @@ class Goal:
     name: Literal["precision", "recall", "false positive rate", "mean value"]
     value: float
     of_value: str = ""  # Meaning of the precision, if all amounts are equal
+
+    @property
+    def in_sequence(self) -> bool:
+        """Whether cut-offs are tested from the top on, as the share falls with them."""
+        return self.name in ("precision", "mean value")
 
     @property
     def text(self) -> str:
@@ -196,7 +206,7 @@ class CutOffs:
         guaranteed = np.full(len(observed), np.nan)
         for value in values.tolist():
             guaranteed[self.certified(replace(goal, value=value), delta)] = value
-        if goal.name in ("precision", "mean value"):
+        if goal.in_sequence:
             # By assumption a cut-off above a tested one has at least its value.
             return np.asarray(np.fmax.accumulate(guaranteed[::-1])[::-1])
         return guaranteed
@@ -580,15 +590,10 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
         """Check the parameters, and return what is promised; amounts may be those of rows."""
         check_level(self.level)
         check_choice("maximize", self.maximize, (None, "recall", "precision"))
-        of_names: Any = {
-            "precision": ("min_precision", self.min_precision),
-            "recall": ("min_recall", self.min_recall),
-            "false positive rate": ("max_fpr", self.max_fpr),
-        }
         goals = [
             Goal(goal, check_share(name, value))
-            for goal, (name, value) in of_names.items()
-            if value is not None
+            for name, goal in SHARES_BY_PARAMETER.items()
+            if (value := getattr(self, name)) is not None
         ]
         if of_rows:
             if self.min_value is None or self.value is not None or self.capacity is not None:
@@ -730,7 +735,7 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
         if groups is not None:
             rows += ", groups are many, and rows depend alike in all of them"
         for goal in [] if self._in_batch else goals:
-            if goal.name in ("precision", "mean value"):
+            if goal.in_sequence:
                 rows += f", and the {goal.name} does not rise as the cut-off falls"
             if goal.name == "mean value":
                 rows += ", and no loss is larger than those of the calibration rows"
@@ -923,18 +928,17 @@ def less_skew(z: FloatArray, skewness: float) -> FloatArray:
 def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) -> str:
     """Best value that the labels show, and number of labels that would be enough."""
     text = f"No cut-off has {goal.text} with confidence {100 * level:g} %"
-    if goal.name in ("precision", "mean value"):
+    if goal.in_sequence:
         least = 0.001 if cutoffs.amounts is None else float(cutoffs.amounts.min())
 
         def is_shown(value: float) -> bool:
             return bool(cutoffs.certified(replace(goal, value=value), delta).any())
 
-        if (most := _last(is_shown, least, goal.value)) > least:
+        if (most := last_of(np.linspace(least, goal.value, 4097)[:-1], is_shown)) > least:
             text += f": the most that is shown is {most:.3f}"
 
     # A sequence of tests begins with a part of the error and allows one failure.
-    in_sequence = goal.name in ("precision", "mean value")
-    alpha, lost = SHARES[0] * delta if in_sequence else delta, float(in_sequence)
+    alpha, lost = SHARES[0] * delta if goal.in_sequence else delta, float(goal.in_sequence)
 
     def is_missed(log_times: float) -> bool:
         return float(cutoffs.chances(goal, exp(log_times), lost).min()) > alpha
@@ -949,13 +953,8 @@ def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) ->
             " go down from the first rows until one fails, which more rows need not change: rank"
             " the first rows better, or fix one cut-off in advance and test it on new rows."
         )
-    more = expm1(_last(is_missed, 0.0, log(MAX_GROWTH))) * len(cutoffs.positive)
+    logs = np.linspace(0.0, log(MAX_GROWTH), 4097)[:-1]
+    more = expm1(last_of(logs, is_missed)) * len(cutoffs.positive)
     # Nor need the tests of earlier rows succeed.
-    would = "may" if in_sequence else "would"
+    would = "may" if goal.in_sequence else "would"
     return f"{text}; some {ceil(1.02 * more):,} more calibration rows like these {would} do."
-
-
-def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """End of the range in which a condition holds, to 1/4096 of its length."""
-    values = np.linspace(low, high, 4097)[:-1].tolist()
-    return values[bisect_left(values, True, 1, key=lambda value: not holds(value)) - 1]

@@ -119,6 +119,11 @@ def bisect(
     return np.asarray(inside), np.asarray(outside)
 
 
+def last_of(values: FloatArray, holds: Callable[[float], bool]) -> float:
+    """Find the last of some values that a condition holds for, which it does up to some value."""
+    return float(values[bisect_left(values, True, 1, key=lambda x: not holds(float(x))) - 1])
+
+
 def least_size(suffices: Callable[[int], bool]) -> float:
     """Least number of items of at least 2 that suffices; infinite above 2^53."""
     high = next((size for i in range(1, 54) if suffices(size := 2**i)), None)

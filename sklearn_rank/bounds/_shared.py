@@ -7,6 +7,7 @@ from ._bound import (
     TINY,
     bisect,
     kl_limits,
+    last_of,
     least_size,
     mean_limits,
     wilson_score_limits,
