@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
-from sklearn_rank.model_selection._candidates import simultaneous_tails
+from sklearn_rank.model_selection._candidates import lower_limits
 from sklearn_rank.model_selection._held_out import HeldOut, measure_with_limits
 
 DELTA = 0.1
@@ -64,11 +64,7 @@ def of_measure(name, scores, counts, n_draws):
         found = draw(scores, *counts, N_CANDIDATES, rng)
         evidence = HeldOut(measure, [positive], [list(found)])
         for method in methods:
-            if method == "max-t":
-                tails = simultaneous_tails(evidence, DELTA, weights, rng)
-                lower = evidence.asymptotic_limits(tails)[0]
-            else:
-                lower = evidence.means - evidence.widths(method, DELTA * weights)
+            lower = lower_limits(evidence, method, DELTA, weights, rng)[1]
             # Of equal limits that of the largest mean, as in a search.
             chosen = np.lexsort((evidence.means, lower))[-1]
             limits[method].append(lower[chosen])
