@@ -48,7 +48,6 @@ from ._methods import (
     single,
     with_rank_bias,
 )
-from ._metric_interval import interval_of_accumulator
 from ._moments import Moments, TopMoments
 from ._queries import (
     QueryValues,
