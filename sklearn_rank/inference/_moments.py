@@ -172,7 +172,8 @@ class ClassMoments(Moments):
         relative = half / value if value > half else 0.0
         down, up = (half * exprel([-relative, relative])).tolist()
         low, high = value - hypot(value - low, down), value + hypot(high - value, up)
-        return max(low, self.allowed[0]), min(high, self.allowed[1])
+        least, most = self.allowed
+        return min(max(low, least), value), max(min(high, most), value)
 
     def with_student(self) -> ClassMoments:
         """With Student's quantile for independent units, by Satterthwaite's degrees of freedom."""

@@ -302,3 +302,8 @@ def test_other_refusals():
         area_interval([1, 0], [4, 3], scale="sum")
     with pytest.raises(ValueError, match="method='dkw'"):
         metric_interval("precision@top0.05", [1, 0], [4, 3], method="dkw")
+
+
+def test_the_worst_order_of_few_items_is_within_its_limits():
+    found = metric_interval("rie@20", [1, 0, 0], [0.0, 1.0, 1.0], conditional=False)
+    assert found.low == found.estimate < found.high
