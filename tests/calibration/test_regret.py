@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sklearn_rank.calibration import (
-    check_calibration,
     discount_norm,
     list_regret_bound,
     regret_bound,
@@ -256,8 +255,6 @@ def test_what_is_no_loss_is_refused(not_a_loss):
         regret_bound(not_a_loss, "ndcg", 0.1, 9)
     with pytest.raises(TypeError, match="is not a loss: pass a TemplateLoss or the name of one"):
         list_regret_bound(not_a_loss, "ndcg", 0.1, [1.0, 2.0], [1, 2])
-    with pytest.raises(TypeError, match="is not a loss: pass a TemplateLoss or the name of one"):
-        check_calibration(not_a_loss, "ndcg")
 
 
 def test_eta_has_to_cover_the_measure_at_its_length_only():

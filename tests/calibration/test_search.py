@@ -229,3 +229,9 @@ def test_kinks_do_not_stop_the_search():
     least = InnerRisk(ComparisonHinge(), utilities, np.full(3, 1 / 3)).minimum(1e-9)
     assert least.value == pytest.approx(3.0)
     assert least.gap <= 1e-9
+
+
+@pytest.mark.parametrize("not_a_loss", [3, None, PairwiseLogistic])
+def test_what_is_no_loss_is_refused(not_a_loss):
+    with pytest.raises(TypeError, match="is not a loss: pass a TemplateLoss or the name of one"):
+        check_calibration(not_a_loss, "ndcg")
