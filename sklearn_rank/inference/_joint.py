@@ -349,7 +349,7 @@ def mean_influences(
         high = low + (float(np.ptp(values)) or 1.0)
     means = np.average(values, axis=1, weights=weight)
     return [
-        ClassInfluence(float(mean), row, None, (low, high), whole, sampling_weight=weight)
+        ClassInfluence(float(mean), row, None, [(low, high)], whole, sampling_weight=weight)
         for mean, row in zip(means, values, strict=True)
     ]
 

@@ -130,7 +130,7 @@ class ClassMoments(Moments):
             sizes=sizes,
             means=means,
             squares=squares,
-            ends=np.array(scaled.class_ends()),
+            ends=scaled.class_ends(),
             whole=influence.range if whole is None else whole,
             exponent=influence.exponent,
             effect=effect,

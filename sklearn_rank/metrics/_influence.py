@@ -51,7 +51,7 @@ class ClassInfluence:
     estimate: float
     values: FloatArray  # (n_rows,): Influence of each unit on the mean of its class
     positive: Any  # BoolArray of shape (n_rows,): Which items are positive; None is one class
-    ends: tuple[float, ...] | None = None  # Influence at the bottom and at the top, by class
+    ends: Any = None  # (n_classes, 2): Influence at the bottom and at the top; None is unknown
     range: tuple[float, float] = (-inf, inf)  # Least and largest value of the statistic
     label_slope: float = nan
     counts: FloatArray | None = None
@@ -79,7 +79,7 @@ class ClassInfluence:
             self,
             estimate=self.estimate**self.exponent,
             values=slope * self.values,
-            ends=None if self.ends is None else tuple(slope * end for end in self.ends),
+            ends=None if self.ends is None else np.multiply(slope, self.ends),
             range=(low**self.exponent, high**self.exponent),
             exponent=1.0,
         )
@@ -124,16 +124,16 @@ class ClassInfluence:
     def n(self) -> int:
         return sum(self.sizes)
 
-    def class_ends(self) -> tuple[tuple[float, float], ...]:
-        """Influence at the bottom and at the top of the list, of a positive and of a negative."""
+    def class_ends(self) -> FloatArray:
+        """Influence at the bottom and at the top of the list, by class. Shape (n_classes, 2)."""
         if self.ends is not None:
-            return tuple(zip(self.ends[::2], self.ends[1::2], strict=True))
+            return np.asarray(self.ends, dtype=np.float64)
         half_width = self.length / 2.0 if isfinite(self.length) else 0.0
         ends = []
         for values, _ in self.parts:
             low, high = float(values.min()), float(values.max())
             ends.append((low, high) if low < high else (low - half_width, high + half_width))
-        return tuple(ends)
+        return np.array(ends)
 
     def centred(self) -> FloatArray:
         """Influence of each item given the labels, with mean 0 within each class. Shape (n,)."""
@@ -143,7 +143,7 @@ class ClassInfluence:
         return centred
 
     def scaled(self, origin: float, length: float) -> ClassInfluence:
-        ends = None if self.ends is None else tuple(end / length for end in self.ends)
+        ends = None if self.ends is None else np.divide(self.ends, length)
         ends_of_range = [(end - origin) / length for end in self.range]
         return replace(
             self,
@@ -269,10 +269,8 @@ def _mean_influence(
         values=by_row(blocks, positive, if_positive, tail),
         positive=positive,
         ends=(
-            float(extremes[0]) + total / (n + 1.0),
-            float(extremes[1]),
-            total * (n - k) / (n + 1.0) / k,
-            0.0,
+            (float(extremes[0]) + total / (n + 1.0), float(extremes[1])),
+            (total * (n - k) / (n + 1.0) / k, 0.0),
         ),
         label_slope=slope,
         slope_variance=slope_error**2,
@@ -425,7 +423,7 @@ def partial_auc_influence_of(
         estimate=area,
         values=by_row(blocks, positive, if_positive, if_negative),
         positive=positive,
-        ends=(0.0, max_fpr, 0.0, min_tpr - 1.0),
+        ends=((0.0, max_fpr), (0.0, min_tpr - 1.0)),
         range=(0.0, max_fpr * (1.0 - min_tpr)),
         label_slope=0.0,
         counts=counts,
@@ -494,7 +492,7 @@ def average_precision_influence(
         estimate=estimate,
         values=by_row(blocks, positive, if_positive, if_negative),
         positive=positive,
-        ends=(k / n, 1.0 + total_gain, 0.0, -total_loss * m / k),
+        ends=((k / n, 1.0 + total_gain), (0.0, -total_loss * m / k)),
         range=(worst, 1.0),
         # j N / i**2 summed is by how much the mean over the positives exceeds the precision.
         label_slope=(float(a @ if_positive[some]) / k - estimate) * n / k * n / m,
@@ -621,10 +619,10 @@ def rate_influence(
     reached = curve.before(allowed + 1) / k
     bias = slope * ((allowed + 1.0) / (m + 1.0) - rate)
     if of_positives:
-        values, ends = by_row(blocks, positive, if_one, if_other), (0.0, 1.0, 0.0, -slope)
+        values, ends = by_row(blocks, positive, if_one, if_other), ((0.0, 1.0), (0.0, -slope))
     else:
         # Before the threshold is below it, and the rate is that of negatives that are not.
-        reached, bias, ends = 1.0 - reached, -bias, (slope, 0.0, -1.0, 0.0)
+        reached, bias, ends = 1.0 - reached, -bias, ((slope, 0.0), (-1.0, 0.0))
         values = by_row(blocks, positive, -if_other[::-1], -if_one[::-1])
     return ClassInfluence(
         estimate=reached,

@@ -62,7 +62,7 @@ def influence_of_top(lists: ScoredLists, amounts: FloatArray, mass: float) -> Cl
         estimate=float(weight * inside @ amounts) / mass,
         values=eta + inside * (amounts - eta) / share,
         positive=None,
-        ends=tuple((eta + (ends - eta) / share).tolist()),
+        ends=[eta + (ends - eta) / share],
         range=tuple(ends.tolist()),
         label_slope=0.0,
         counts=lists.weight,

@@ -44,7 +44,7 @@ class _Agreement(Measure):
             values = values[(np.cumsum(counts) - counts).astype(np.intp)]
         estimate = float(self.values(lists)[0])
         return ClassInfluence(
-            estimate, values, None, ends, self.range, label_slope=0.0, counts=counts
+            estimate, values, None, [ends], self.range, label_slope=0.0, counts=counts
         )
 
     @abstractmethod

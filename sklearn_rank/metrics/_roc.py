@@ -265,7 +265,7 @@ class NegativeHeightMeasure(_Rates):
             values=by_row(blocks, lists.positive, above, height**p),
             positive=lists.positive,
             # A positive below all negatives and one above, a negative likewise.
-            ends=(float(weighted.sum()), 0.0, 0.0, 1.0),
+            ends=((float(weighted.sum()), 0.0), (0.0, 1.0)),
             range=(0.0, 1.0),
             label_slope=0.0,
             counts=lists.weight,

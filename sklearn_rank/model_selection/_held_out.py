@@ -329,7 +329,7 @@ def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -
         estimate=float(np.mean([part.estimate for part in parts])),
         values=pooled,
         positive=positive,
-        ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
+        ends=ends.mean(axis=0) if known else None,
         range=(float(low), float(high)),
         bias=float(np.mean([part.bias for part in parts])),
         label_slope=float(np.mean([part.label_slope for part in parts])),

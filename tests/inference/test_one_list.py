@@ -368,7 +368,7 @@ def test_influence_on_correlations(name, ties):
         y = np.round(y)
     measure = get_measure(name)
     influence = measure.influence_of(measure.lists(y, score))
-    found, (least, most) = influence.values, influence.ends
+    found, ((least, most),) = influence.values, influence.ends
     expected = oracle.jackknife(measure, y, score)
     expected -= expected.mean()
     assert found.mean() == pytest.approx(0.0, abs=1e-12)

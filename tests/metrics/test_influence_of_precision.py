@@ -72,7 +72,7 @@ def test_ends_and_range():
     assert found.range[0] < average_precision_score([0, 0, 0, 1, 1], y_score)
     # Above both positives; a positive at the bottom has the share of the positives.
     gained, lost = 1 / 9, 1.5 * (1 + 2 / 9)
-    np.testing.assert_allclose(found.ends, (0.4, 1 + gained, 0.0, -lost), rtol=1e-12)
+    np.testing.assert_allclose(found.ends, [(0.4, 1 + gained), (0.0, -lost)], rtol=1e-12)
 
 
 @pytest.mark.parametrize(("k", "m", "tied"), [(5, 20, True), (10, 10, False)])
