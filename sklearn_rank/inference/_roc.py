@@ -122,7 +122,7 @@ class AUCMoments(Moments):
             sums = robust_sums(parts)  # NaN of a group that holds all of a class
             more["variance"] = float(np.nan_to_num(np.sum(sums**2))) / length**2
             more["n_groups"] = float(min(part.count for part in parts))
-        auc = (influence.estimate - low) / length
+        auc = min(max((influence.estimate - low) / length, 0.0), 1.0)  # sums are rounded
         return cls.of(auc, (n_pos, n_neg), variances, **more)
 
     @property
