@@ -17,11 +17,9 @@ from ..inference._shared import (
     check_groups,
     check_lists,
     comparison_of_limits,
-    interval_of,
     joint_comparison,
     joint_influence,
     joint_means,
-    method_of,
 )
 from ..metrics import Measure
 from ..metrics._shared import Evidence
@@ -93,15 +91,7 @@ def _interval_of_list(evidence: Evidence, level: float, method: str = "auto") ->
             f"method={method!r} does not support design, which says that {many} of the rows not"
             " reviewed have labels: leave method out."
         )
-    if bounded:
-        return bounds_interval(evidence)
-
-    def of_whole(whole: Evidence, level: float) -> Interval:
-        return interval_of(
-            whole, level, method_of(whole.measure, grouped=whole.groups is not None)
-        )
-
-    return score_interval(evidence, level, of_whole)
+    return bounds_interval(evidence) if bounded else score_interval(evidence, level)
 
 
 def compare_in_part(

@@ -34,6 +34,7 @@ from ..inference._shared import (
     LimitsAt,
     influence_of,
     joint_influence,
+    single_of,
     two_sided_quantile,
     variance_of,
 )
@@ -389,13 +390,11 @@ def _cells(
 
 
 def score_limits(
-    evidences: Sequence[Evidence],
-    contrast: Sequence[float] = (1.0,),
-    of_whole: Callable[[Evidence, float], Interval] | None = None,
+    evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)
 ) -> tuple[float, float, LimitsAt]:
     """Estimate of a contrast, its standard error, and limits at each level.
 
-    Of a single ranker with the interval that its list has with all labels.
+    Of a single ranker with the limits that its list has with all labels.
     """
     path, first = score_path_of(evidences, contrast), evidences[0]
     if not np.isfinite(path.estimate.value):
@@ -419,10 +418,12 @@ def score_limits(
 
     def distances(labels: BoolArray, level: float) -> Limits:
         whole = replace(first, partial=None, data=replace(first.data, labels=labels))
-        found = of_whole(whole, level)  # type: ignore[misc]
+        found = single_of(whole).interval(level)
         return found.estimate - found.low, found.high - found.estimate
 
-    return limits_of_population(path, contrast, joint_of, distances if of_whole else None)
+    return limits_of_population(
+        path, contrast, joint_of, distances if len(evidences) == 1 else None
+    )
 
 
 def limits_of_population(
@@ -455,10 +456,8 @@ def limits_of_population(
     return value, hypot(path.estimate.deviation, error), limits
 
 
-def score_interval(
-    evidence: Evidence, level: float, of_whole: Callable[[Evidence, float], Interval]
-) -> Interval:
-    value, error, limits = score_limits([evidence], of_whole=of_whole)
+def score_interval(evidence: Evidence, level: float) -> Interval:
+    value, error, limits = score_limits([evidence])
     low, high = np.clip(limits(level), *evidence.measure.range).tolist()
     error = 0.0 if error <= TINY else error
     return Interval(value, low, high, level, "score", target_in_part(evidence), error)
