@@ -33,9 +33,7 @@ class Printed:
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if (plain := _plain(value)) is not value:
-                object.__setattr__(self, field.name, plain)
+            object.__setattr__(self, field.name, _plain(getattr(self, field.name)))
 
     def __repr__(self) -> str:
         return str(self)
@@ -110,13 +108,9 @@ def text_table(
     """Return a table as text; the first column and those of some names are aligned to the left."""
     cells = [list(map(_text, row)) for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    pads = [str.ljust if i == 0 or name in left else str.rjust for i, name in enumerate(header)]
-    lines = [
-        "  ".join(
-            pad(cell, width) for pad, cell, width in zip(pads, row, widths, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
+    sides = ["<" if i == 0 or name in left else ">" for i, name in enumerate(header)]
+    forms = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
+    lines = ("  ".join(map(format, row, forms)).rstrip() for row in cells)
     return "\n".join([title, *lines])
 
 
@@ -153,8 +147,8 @@ def _plain(value: Any) -> Any:
     """Python's number for one of NumPy; other values as they are."""
     if isinstance(value, np.generic):
         return value.item()
-    if type(value) is tuple and any(isinstance(x, np.generic | tuple) for x in value):
+    if type(value) is tuple:
         return tuple(map(_plain, value))
-    if type(value) is dict and any(isinstance(x, np.generic | tuple) for x in value.values()):
+    if type(value) is dict:
         return {name: _plain(x) for name, x in value.items()}
     return value

@@ -48,7 +48,7 @@ from ._bound import (
     bisect,
     condition,
     deviations,
-    kl_limits,
+    mean_limits,
     of_side,
 )
 
@@ -299,15 +299,11 @@ def linear_rank_sandwich_bound(
         raise ValueError("phi must not decrease: pass a nondecreasing function.")
     log_inverse = (2.0 if side == "both" else 1.0) * log(2.0) - log(delta)
     height = ceiling - floor
-    if height == 0.0:
-        low = high = floor
-    elif method == "hoeffding":
-        width = height * sqrt(log_inverse / (2.0 * len(rank)))
-        low, high = max(means[0] - width, floor), min(means[2] + width, ceiling)
-    else:
+    low = high = floor
+    if height != 0.0:
         scaled = np.clip((np.array([means[0], means[2]]) - floor) / height, 0.0, 1.0)
-        least, most = kl_limits(scaled, log_inverse / len(rank))
-        low, high = floor + height * float(least[0]), floor + height * float(most[1])
+        ends = np.clip(mean_limits(method, scaled, len(rank), log_inverse), 0.0, 1.0)
+        low, high = (floor + height * float(end) for end in np.diagonal(ends))
     value = max(of_side(side, means[1] - low, high - means[1]), 0.0)
     given = _given(labels, SAME_TIES)
     target = deviations("W_n/k", "W_phi")[side]
@@ -487,15 +483,10 @@ def _check_sizes(n: int, n_pos: int) -> tuple[int, int]:
 
 
 def _check_phi(lipschitz: float, height: float) -> tuple[float, float]:
-    if lipschitz is None:
+    if lipschitz is None or lipschitz == inf:
         raise ValueError(
-            "lipschitz=None must be a number: this phi has no known constant; define its property"
-            " lipschitz, or use linear_rank_sandwich_bound."
-        )
-    if lipschitz == inf:
-        raise ValueError(
-            "lipschitz=inf must be finite; a phi that jumps has no such constant: use"
-            " linear_rank_sandwich_bound."
+            f"lipschitz={lipschitz} must be a finite number, which no phi that jumps has: define"
+            " the property lipschitz of this phi, or use linear_rank_sandwich_bound."
         )
     return (
         check_number("lipschitz", lipschitz, 0.0, inf, closed="left"),
@@ -760,13 +751,7 @@ and Phi does not depend on the sample; items are independent given their labels.
         )
     size_neg = size_pos = 1.0
     if squares is not None:
-        is_list = hasattr(squares, "__iter__") and not isinstance(squares, str)
-        means = [*squares] if is_list else []
-        if len(means) != 2:
-            raise ValueError(
-                f"squares={squares!r} must be two numbers, for the negatives and for the"
-                " positives."
-            )
+        means = check_vector("squares", squares, 2).tolist()
         # Roots as shares of the radius; a mean of squares may exceed its square by a rounding.
         most = radius * radius * (1.0 + 1e-12)
         what = "a mean of |Phi(x)|^2, at most radius^2"

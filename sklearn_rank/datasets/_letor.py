@@ -25,7 +25,7 @@ from ._svmlight import (
     check_format,
     ids_from,
     name_of,
-    open_file,
+    numbered_lines,
     read_blocks,
 )
 
@@ -537,19 +537,18 @@ def _scan(paths: list[Path], n_features: int | None, zero_based: ZeroBased) -> _
     ids: set[bytes] = set()
     lowest, highest, widest = np.iinfo(np.int64).max, 0, paths[0]
     for path in paths:
-        with open_file(path) as stream:
-            for line in stream:
-                entries = line.partition(b"#")[0].split(None, 2)
-                if len(entries) > 1:
-                    ids.add(entries[1][4:])
-                if len(entries) < 3:
-                    continue
-                low = entries[2].partition(b":")[0]
-                high = entries[2].rpartition(b":")[0].rsplit(None, 1)[-1:]
-                if low.isdigit() and high and high[0].isdigit():
-                    lowest = min(lowest, int(low))
-                    if int(high[0]) > highest:
-                        highest, widest = int(high[0]), path
+        for _, line in numbered_lines(path):
+            entries = line.partition(b"#")[0].split(None, 2)
+            if len(entries) > 1:
+                ids.add(entries[1][4:])
+            if len(entries) < 3:
+                continue
+            low = entries[2].partition(b":")[0]
+            high = entries[2].rpartition(b":")[0].rsplit(None, 1)[-1:]
+            if low.isdigit() and high and high[0].isdigit():
+                lowest = min(lowest, int(low))
+                if int(high[0]) > highest:
+                    highest, widest = int(high[0]), path
     width = highest + 1 - (zero_based is False)
     columns = _Columns.of(lowest, width, widest, n_features, zero_based)
     return columns._replace(integers=are_integers(ids))

@@ -10,8 +10,8 @@ import os
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import IO, Any, Literal, NamedTuple, TypeAlias
+from contextlib import nullcontext
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,12 +26,9 @@ ROWS = 8192
 # The largest feature index of scikit-learn's parser.
 MOST_INDEX = 2**31 - 1
 
-# Exceptions of reading a truncated or damaged compressed file.
-DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
-
 
 class LineError(ValueError):
-    """Error for a malformed line; the message has the file and the line."""
+    """Error of a line, malformed or damaged; the message has the file and the line."""
 
 
 class Block(NamedTuple):
@@ -59,19 +56,11 @@ def read_blocks(
     comments: bool,
     dtype: Any,
 ) -> Iterator[Block]:
-    name = name_of(source)
-    with open_source(source) as stream:
-        lines = _Lines(stream, name, queries, ROWS, comments)
-        try:
-            while not lines.exhausted:
-                block = _read_block(lines, sparse=sparse, zero_based=zero_based, dtype=dtype)
-                if block is not None:
-                    yield block
-        except DAMAGED as error:
-            raise ValueError(
-                f"{name} cannot be decompressed after line {lines.number} ({error}): it is"
-                " truncated or damaged; download it again."
-            ) from error
+    lines = _Lines(source, queries, comments)
+    while not lines.exhausted:
+        block = _read_block(lines, sparse=sparse, zero_based=zero_based, dtype=dtype)
+        if block is not None:
+            yield block
 
 
 def are_integers(texts: Iterable[bytes]) -> bool:
@@ -89,23 +78,21 @@ def ids_from(texts: list[bytes], integers: bool | None = None) -> AnyArray:
     return as_array([text.decode(errors="backslashreplace") for text in texts])
 
 
-def open_file(path: Any) -> IO[bytes]:
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix == ".gz":
-        return gzip.open(path, "rb")
-    if suffix == ".bz2":
-        return bz2.open(path, "rb")
-    return open(path, "rb")
-
-
-@contextmanager
-def open_source(source: Any) -> Iterator[IO[bytes]]:
-    """Open a file, which is closed at the end, or take a stream, which is not."""
-    if hasattr(source, "read"):
-        yield source
-    else:
-        with open_file(source) as stream:
-            yield stream
+def numbered_lines(source: Any) -> Iterator[tuple[int, Any]]:
+    """Numbers and lines of a file, which is closed at the end, or of a stream, which is not."""
+    number, stream = 0, nullcontext(source)
+    if not hasattr(source, "read"):
+        openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+        stream = openers.get(os.path.splitext(source)[1].lower(), open)(source, "rb")
+    try:
+        with stream as lines:
+            for number, line in enumerate(lines, 1):
+                yield number, line
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise LineError(
+            f"{name_of(source)} cannot be decompressed after line {number} ({error}): it is"
+            " truncated or damaged; download it again."
+        ) from error
 
 
 def check_format(zero_based: Any, dtype: Any) -> None:
@@ -186,14 +173,11 @@ class _Lines(io.BufferedIOBase):
     comments. Because it parses as it reads, a line that it refuses is the last one read.
     """
 
-    def __init__(
-        self, stream: Any, name: str, queries: dict[bytes, int], rows: int, comments: bool
-    ) -> None:
-        self._lines: Iterator[bytes] = iter(stream)
+    def __init__(self, source: Any, queries: dict[bytes, int], comments: bool) -> None:
+        self._lines = numbered_lines(source)
         self._queries = queries
-        self._rows = rows
         self._keeps_comments = comments
-        self.name = name
+        self.name = name_of(source)
         self.number = 0
         self.body = b""
         self.exhausted = False
@@ -206,11 +190,11 @@ class _Lines(io.BufferedIOBase):
 
     def readline(self, size: int | None = -1) -> bytes:
         """Return the next row, nothing at the end of the block or of the file."""
-        if len(self.numbers) == self._rows:
+        if len(self.numbers) == ROWS:
             return b""
-        for line in self._lines:
-            self.number += 1
-            if self.number == 1:
+        for number, line in self._lines:
+            self.number = number
+            if number == 1:
                 if not isinstance(line, bytes):
                     raise TypeError(
                         f"{self.name} gives text instead of bytes: open it in binary mode, 'rb'."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.special import expit
@@ -301,10 +301,7 @@ def make_subset_ranking(
     if lowest > highest:
         raise ValueError(f"n_items={n_items!r} must give the lowest number first.")
     check_whole("n_grades", n_grades, 3 if heteroscedastic else 2, 50)
-    if utility not in ("linear", "logistic", "exponential", "product"):
-        raise ValueError(
-            f"utility={utility!r} must be 'linear', 'logistic', 'exponential' or 'product'."
-        )
+    check_choice("utility", utility, get_args(Utility))
     check_whole("n_features", n_features, 3 if utility == "product" else 2)
     check_number("noise", noise, 0.0, 1.0)
     check_number("top", top, 0.0, 1.0)

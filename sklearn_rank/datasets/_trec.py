@@ -22,7 +22,7 @@ from .._validation import (
 )
 from .._warn import warn
 from ..exceptions import MissingQueryWarning
-from ._svmlight import DAMAGED, name_of, open_source
+from ._svmlight import name_of, numbered_lines
 
 # Columns of a query and of a document in frames and heads of files: ours and those of PyTerrier,
 # ir_datasets, ranx and BEIR. The first that is there counts.
@@ -108,7 +108,9 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
         score = _scores_of_ranks(rows.query, score, rows.title)
     _warn_of_ranks(rows.query, rows.rank, score, rows.title)
     if ties == "trec":
-        score = _order_of_trec_eval(rows.query, rows.docno, score)
+        with np.errstate(over="ignore"):
+            single = score.astype(np.float32)
+        score = -_places(rows.query, np.lexsort((rows.docno, single, rows.query))[::-1])
     return Bunch(qid=rows.qid, docno=rows.docno, score=score)
 
 
@@ -284,12 +286,6 @@ def join_qrels(run: Any, qrels: Any, *, complete: bool | None = None, rel: float
     )
 
 
-def _order_of_trec_eval(query: IntArray, docno: AnyArray, score: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):
-        single = score.astype(np.float32)
-    return -_places(query, np.lexsort((docno, single, query))[::-1])
-
-
 def _places(query: IntArray, order: IntArray) -> FloatArray:
     """Place of each row in its query, from 1, if rows are in an order of whole queries."""
     starts = np.flatnonzero(np.append(True, np.diff(query[order]) != 0))
@@ -442,36 +438,27 @@ def _values(column: Any) -> list[Any]:
 
 
 def _lines(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> Iterator[_Row]:
-    title, number = name_of(source), 0
-    try:
-        with open_source(source) as stream:
-            for number, line in enumerate(stream, 1):
-                text = line.decode(errors="backslashreplace") if isinstance(line, bytes) else line
-                text = text.removeprefix("\ufeff")
-                fields, cells = text.split(), text.strip("\r\n").split("\t")
-                if not fields:
-                    continue
-                where = f"Line {number} of {title}"
-                if len(fields) != len(cells) in forms:  # ids with spaces
-                    if len(fields) in forms:
-                        raise ValueError(
-                            f"{where} has {len(cells)} fields between tabs and {len(fields)}"
-                            " between spaces: separate all by tabs, or all by spaces."
-                        )
-                    fields = cells
-                if len(fields) not in forms:
-                    expected = " or ".join(map(str, forms))
-                    raise ValueError(
-                        f"{where} has {len(fields)} fields, but {expected} are expected:"
-                        f" {' or '.join(forms.values())}."
-                    )
-                forms = {len(fields): forms[len(fields)]}  # those of the first line
-                row = dict(zip(forms[len(fields)].split(), fields, strict=True))
-                if row["query"] in QUERIES and row["document"] in DOCUMENTS:
-                    continue  # the head of a table
-                yield where, row["query"], row["document"], row[names[0]], row.get("rank")
-    except DAMAGED as error:
-        raise ValueError(
-            f"{title} cannot be decompressed after line {number} ({error}): it is cut off or"
-            " damaged; fetch it again."
-        ) from error
+    for number, line in numbered_lines(source):
+        text = line.decode(errors="backslashreplace") if isinstance(line, bytes) else line
+        text = text.removeprefix("\ufeff")
+        fields, cells = text.split(), text.strip("\r\n").split("\t")
+        if not fields:
+            continue
+        where = f"Line {number} of {name_of(source)}"
+        if len(fields) != len(cells) in forms:  # ids with spaces
+            if len(fields) in forms:
+                raise ValueError(
+                    f"{where} has {len(cells)} fields between tabs and {len(fields)} between"
+                    " spaces: separate all by tabs, or all by spaces."
+                )
+            fields = cells
+        if len(fields) not in forms:
+            raise ValueError(
+                f"{where} has {len(fields)} fields, but {' or '.join(map(str, forms))} are"
+                f" expected: {' or '.join(forms.values())}."
+            )
+        forms = {len(fields): forms[len(fields)]}  # those of the first line
+        row = dict(zip(forms[len(fields)].split(), fields, strict=True))
+        if row["query"] in QUERIES and row["document"] in DOCUMENTS:
+            continue  # the head of a table
+        yield where, row["query"], row["document"], row[names[0]], row.get("rank")

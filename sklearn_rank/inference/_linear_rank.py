@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import comb, inf, nan
 from typing import Any, Literal, get_args
 
@@ -70,8 +70,8 @@ def rank_bootstrap_interval(
     n_pos = blocks.totals(data.positive.astype(np.float64)).astype(np.intp)
     counts = np.stack([n_pos, blocks.lengths() - n_pos])
     n_blocks = len(n_pos) + 2
-    # Block of each item of either class, the imagined blocks first and last.
-    block_of = [np.repeat(np.arange(1, len(n_pos) + 1), row) for row in counts]
+    # Block of each item of either class, an imagined one first and last.
+    block_of = [np.repeat(np.arange(n_blocks), np.concatenate([[1], row, [1]])) for row in counts]
 
     def statistic(n_pos: FloatArray, n_neg: FloatArray) -> float:
         # Of counts in blocks from the top: 0 for the worst and 1 for the best order.
@@ -89,14 +89,9 @@ def rank_bootstrap_interval(
         n_drawn = k if conditional else int(np.clip(rng.binomial(n, k / n), 1, n - 1))
         draws = []
         for size, blocks in zip((n_drawn, n - n_drawn), block_of, strict=True):
-            item = np.floor(rng.random(size) * (len(blocks) + 1.0) - 0.5).astype(np.intp)
-            inside = (item >= 0) & (item < len(blocks))
-            block = np.where(
-                inside,
-                blocks[np.clip(item, 0, len(blocks) - 1)],
-                np.where(item > 0, n_blocks - 1, 0),
-            )
-            draws.append(np.bincount(block, minlength=n_blocks).astype(np.float64))
+            # Half an imagined item at either end.
+            item = (rng.random(size) * (len(blocks) - 1.0) + 0.5).astype(np.intp)
+            draws.append(np.bincount(blocks[item], minlength=n_blocks).astype(np.float64))
         return draws
 
     value = statistic(*counts.astype(np.float64))
@@ -134,10 +129,7 @@ def dkw_interval(
         n_draws = float(independent_rows(groups.sizes(data.positive)))
     estimate = float(np.sum(phi._sums(below, below + size, np.array([float(n)])) / size * n_pos))
     estimate /= k
-    shifted = [
-        (_mean_of(phi, blocks, at) - floor) / (ceiling - floor)
-        for at in (_ranks_down(n, eps), lambda rank: np.minimum(rank / n + eps, 1.0))
-    ]
+    shifted = [(_shifted_mean(phi, blocks, x) - floor) / (ceiling - floor) for x in (-eps, eps)]
     least, most = kl_limits(np.clip(shifted, 0.0, 1.0), np.log(2.0 / delta) / n_draws)
     low = floor + (ceiling - floor) * float(least[0])
     high = floor + (ceiling - floor) * float(most[1])
@@ -164,7 +156,7 @@ def dkw_lower_limits(
         blocks = counted_blocks(data.score, data.positive, data.weight)
         n, k = blocks.n, blocks.k
         eps = float(np.sqrt(np.log(4.0 * np.exp(1.0) / delta) / (2.0 * n)))
-        lower = (_mean_of(phi, blocks, _ranks_down(n, eps)) - floor) / (ceiling - floor)
+        lower = (_shifted_mean(phi, blocks, -eps) - floor) / (ceiling - floor)
         limit = float(kl_limits(min(max(lower, 0.0), 1.0), np.log(2.0 / delta) / k)[0])
         limits[row] = floor + (ceiling - floor) * limit
     if getattr(measure, "normalize", "minmax") == "minmax":
@@ -173,18 +165,15 @@ def dkw_lower_limits(
     return limits
 
 
-def _ranks_down(n: int, eps: float) -> Callable[[FloatArray], FloatArray]:
-    return lambda rank: np.maximum((rank - 1.0) / n - eps, 0.0)
+def _shifted_mean(phi: ScoreGeneratingFunction, blocks: TiedBlocks, shift: float) -> float:
+    """Mean over the positives of phi at their ranks as shares, moved down or up by a shift.
 
-
-def _mean_of(
-    phi: ScoreGeneratingFunction, blocks: TiedBlocks, shift: Callable[[FloatArray], FloatArray]
-) -> float:
-    """Mean over the positives of phi at their shifted ranks, tied items in random order."""
+    Tied items are in random order.
+    """
     by_block, rank = np.zeros(len(blocks.size)), float(blocks.n)
     for block, first, _, place in places_of(blocks.size):
-        ranks = np.arange(rank, rank - len(place), -1.0)
-        by_block[block] += np.add.reduceat(phi(shift(ranks)), first)
+        shares = (np.arange(rank, rank - len(place), -1.0) - (shift < 0.0)) / blocks.n
+        by_block[block] += np.add.reduceat(phi(np.clip(shares + shift, 0.0, 1.0)), first)
         rank -= len(place)
     return float(np.sum(by_block / blocks.size * blocks.n_pos)) / blocks.k
 
@@ -363,14 +352,15 @@ def two_sample_rank_test(
             statistic, degrees = _standardize(values, center, k, dependent)
             pvalue = pvalue_of(statistic, alternative, degrees)
         else:
-            at_least, at_most = (
-                _exact_tails(units, n_first)
-                if method == "exact"
-                else _permutation_tails(units, n_first, n_resamples, check_generator(random_state))
+            if method == "exact":
+                tails = _exact_tails(units, n_first)
+            else:
+                rng = check_generator(random_state)
+                tails = _permutation_tails(units, n_first, n_resamples, rng)
+            both = 2.0 * min(tails)
+            pvalue = min(
+                {"two-sided": both, "greater": tails[0], "less": tails[1]}[alternative], 1.0
             )
-            both = 2.0 * min(at_least, at_most)
-            tail = {"two-sided": both, "greater": at_least, "less": at_most}[alternative]
-            pvalue = min(tail, 1.0)
     names = ("first sample", "equal distributions")
     return Comparison(
         measure=repr(phi),
@@ -483,12 +473,10 @@ def _costs(values: FloatArray, k: int) -> tuple[IntArray | None, int, int]:
     """Whole values if there are, additions that they take, and sums to list without them."""
     n = len(values)
     few = min(k, n - k)
-    whole = _whole(values)
-    additions = 0
-    if whole is not None:
+    additions = sums = 0
+    if (whole := _whole(values)) is not None:
         additions = n * (few + 1) * (int(np.sort(whole)[n - few :].sum()) + 1)
     half = (n + 1) // 2
-    sums = 0
     for j in range(min(few, half) + 1):
         sums += comb(half, j)
         if sums > MOST_SUMS:

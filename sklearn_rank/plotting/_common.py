@@ -23,11 +23,6 @@ def axes_of(ax: Any, **kwargs: Any) -> Any:
     return ax
 
 
-def foreground(ax: Any) -> Any:
-    """Return the colour of text, which stands out from the background in any style."""
-    return ax.yaxis.label.get_color()
-
-
 def band_alpha(ax: Any, n_bands: int) -> float:
     """Return the opacity of bands: lighter for many, stronger on a dark background."""
     dark = np.mean(ax.get_facecolor()[:3]) < 0.5

@@ -11,16 +11,7 @@ import numpy as np
 
 from .._validation import is_number
 from ..inference import Comparison, Interval
-from ._common import (
-    COLORS,
-    GREY,
-    axes_of,
-    band_alpha,
-    draw_legend,
-    foreground,
-    label_rows,
-    wrapped,
-)
+from ._common import COLORS, GREY, axes_of, band_alpha, draw_legend, label_rows, wrapped
 
 
 class IntervalsDisplay:
@@ -225,13 +216,12 @@ class IntervalsDisplay:
                 )
         ax = axes_of(ax, **({} if upright else {"figsize": (6.4, 1.1 + 0.45 * len(rows))}))
         values = np.array([(row.low, row.estimate, row.high) for row in rows])
-        finite = values[np.isfinite(values)]
+        finite = np.append(values[np.isfinite(values)], self.margins)
         quiet = {"color": GREY, "linewidth": 1, "zorder": 0}
-        marks = [*([] if self.reference is None else [self.reference]), *self.margins]
-        finite = np.append(finite, marks)
         line = ax.axhline if upright else ax.axvline
         self.reference_ = None
         if self.reference is not None:
+            finite = np.append(finite, self.reference)
             self.reference_ = line(self.reference, linestyle=":", **quiet)
         self.margins_ = [line(margin, linestyle="--", **quiet) for margin in self.margins]
         space = 0.06 * (np.ptp(finite) or 1.0)
@@ -241,16 +231,15 @@ class IntervalsDisplay:
         if upright:
             self._draw_band(ax, drawn, quiet, kwargs)
             ax.set(ylim=(edges[0], edges[1] + space), ylabel=_title(rows))
-            self.ax_, self.figure_ = ax, ax.figure
-            return self
-        style = {"fmt": "o", "capsize": 4, "color": COLORS[0], "linewidth": 1.8, **kwargs}
-        self.bars_ = [
-            ax.errorbar(mid, y, xerr=[[mid - low], [high - mid]], **style)
-            for y, (low, mid, high) in enumerate(drawn)
-        ]
-        texts = [f"{row.estimate:z.3f} [{row.low:z.3f}, {row.high:z.3f}]" for row in rows]
-        label_rows(ax, list(self.intervals), texts)
-        ax.set(xlim=edges, xlabel=_title(rows))
+        else:
+            style = {"fmt": "o", "capsize": 4, "color": COLORS[0], "linewidth": 1.8, **kwargs}
+            self.bars_ = [
+                ax.errorbar(mid, y, xerr=[[mid - low], [high - mid]], **style)
+                for y, (low, mid, high) in enumerate(drawn)
+            ]
+            texts = [f"{row.estimate:z.3f} [{row.low:z.3f}, {row.high:z.3f}]" for row in rows]
+            label_rows(ax, list(self.intervals), texts)
+            ax.set(xlim=edges, xlabel=_title(rows))
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -431,7 +420,9 @@ class QueryDifferenceDisplay:
         won, lost = np.where(self._gains > 0, d, 0.0), np.where(self._gains < 0, d, 0.0)
         self.wins_ = ax.stairs(won, edges, fill=True, color=COLORS[0])
         self.losses_ = ax.stairs(lost, edges, fill=True, color=COLORS[1])
-        ax.axhline(0, color=foreground(ax), linewidth=0.8)
+        # The colour of text stands out from the background in any style.
+        line = {"color": ax.yaxis.label.get_color(), "linewidth": 0.8}
+        ax.axhline(0, **line)
         estimate, interval, largest = result.estimate, result.interval, np.abs(d).max() or 1.0
         label = f"mean {estimate:+z.3f}"
         if np.isfinite([interval.low, interval.high]).all():
@@ -440,7 +431,7 @@ class QueryDifferenceDisplay:
             level = f"{100 * interval.level:.4g} %"
             label += f", {level} [{interval.low:+z.3f}, {interval.high:+z.3f}]"
         self.mean_ = ax.axhline(
-            estimate, color=foreground(ax), linestyle="--", linewidth=1, label=label
+            estimate, **{**line, "linestyle": "--", "linewidth": 1}, label=label
         )
         counts = [(a, self.wins, COLORS[0]), (b, self.losses, COLORS[1])]
         corners = [(0.02, 0.97, "left", "top"), (0.98, 0.03, "right", "bottom")]

@@ -270,7 +270,7 @@ def test_refused():
         (lambda: pooled_distribution_bound(5, 0.1, labels="all"), "labels='all'"),
         (lambda: linear_rank_bound(5, 6, 0.1, lipschitz=1), "n_pos=6 positives cannot be among"),
         (lambda: linear_rank_bound(5, 0, 0.1, lipschitz=1), "n_pos=0 must be"),
-        (lambda: linear_rank_bound(5, 2, 0.1, lipschitz=inf), "lipschitz=inf must be finite"),
+        (lambda: linear_rank_bound(5, 2, 0.1, lipschitz=inf), "lipschitz=inf must be a finite"),
         (lambda: linear_rank_bound(5, 2, 0.1, lipschitz=nan), "lipschitz=nan must be"),
         (lambda: linear_rank_bound(5, 2, 0.1, lipschitz=1, height=-1), "height=-1 must be"),
         (
