@@ -211,6 +211,7 @@ class CalibrationCheck(Printed):
             f"  labels {row.tolist()} with probability {probability:g}"
             for row, probability in zip(self.labels, self.probabilities, strict=True)
         ]
+        order, best = (np.asarray(x).tolist() for x in (self.order, self.best_order))
         with np.printoptions(precision=4, suppress=True):
             return "\n".join(
                 [
@@ -219,9 +220,8 @@ class CalibrationCheck(Printed):
                     *cases,
                     f"  expected utilities   {self.expected_utility}",
                     f"  scores of least loss {self.score}",
-                    f"These scores order the items {np.asarray(self.order).tolist()}, which falls"
-                    f" {self.regret:.4g} short of {np.asarray(self.best_order).tolist()}, the best"
-                    " order.",
+                    f"These scores order the items {order}, which falls {self.regret:.4g} short of"
+                    f" {best}, the best order.",
                 ]
             )
 

@@ -134,12 +134,12 @@ class Propensities(Printed):
 
     def _table(self) -> Table:
         title = f"Propensities by position ({self.method})"
-        columns: list[list[Any]] = [[str(place) for place in self.position], self.value.tolist()]
-        if self.standard_error is None:
-            return title, ("position", "propensity"), zip(*columns, strict=True)
-        errors = self.standard_error.tolist()
-        columns.append(["unknown" if np.isnan(error) else error for error in errors])
-        return title, ("position", "propensity", "standard error"), zip(*columns, strict=True)
+        columns: dict[str, list[Any]] = {"position": [str(place) for place in self.position]}
+        columns["propensity"] = self.value.tolist()
+        if self.standard_error is not None:
+            errors = self.standard_error.tolist()
+            columns["standard error"] = ["unknown" if np.isnan(x) else x for x in errors]
+        return title, tuple(columns), zip(*columns.values(), strict=True)
 
 
 def random_order_propensities(
@@ -204,12 +204,7 @@ def random_order_propensities(
     """
     refuse_misread(clicks=clicks, position=position, qid=qid, groups=groups)
     shown, places = _Shown.of(clicks, position, qid, groups), np.unique(position)
-    reference = check_position("reference", reference)
-    if reference not in places:
-        raise ValueError(
-            f"No row was shown at position {reference}, the reference of the propensities: pass "
-            "another reference=."
-        )
+    reference = _check_reference(reference, places)
     at_reference = shown.at(reference)
 
     def ratio(place: int, where: str) -> tuple[float, float]:
@@ -327,6 +322,16 @@ def swap_propensities(
         return _ratio(at_drawn, at_pivot, sessions, arm, shown.group, where)
 
     return _by_position(np.unique(np.append(drawn[part], pivot)), pivot, "exchanges", ratio)
+
+
+def _check_reference(reference: int, places: IntArray) -> int:
+    reference = check_position("reference", reference)
+    if reference not in places:
+        raise ValueError(
+            f"No row was shown at position {reference}, the reference of the propensities: pass "
+            f"reference={int(places[0])}."
+        )
+    return reference
 
 
 def _by_position(
@@ -520,7 +525,6 @@ def em_propensities(
     refuse_misread(X=X, clicks=clicks, position=position)
     clicks = _check_clicks(clicks)
     position = check_positions(position, len(clicks))
-    reference = check_position("reference", reference)
     tol = check_number("tol", tol, 0.0, closed="neither")
     max_iter = check_whole("max_iter", max_iter)
     if getattr(X, "shape", (len(clicks),))[0] != len(clicks):
@@ -530,11 +534,7 @@ def em_propensities(
     weight = check_sample_weight(sample_weight, clicks)
     _refuse_positions_among_features(X, position)
     places, at = np.unique(position, return_inverse=True)
-    if reference not in places:
-        raise ValueError(
-            f"No row was shown at position {reference}, the reference of the propensities: pass "
-            f"reference={int(places[0])}."
-        )
+    reference = _check_reference(reference, places)
     if not 0 < np.sum(weight * clicks) < np.sum(weight):
         raise ValueError("clicks are all 0 or all 1: pass rows with and without clicks.")
     rate = _means(clicks, at, weight)

@@ -137,10 +137,8 @@ def misordered_pairs(expected_utility: Any, score: Any) -> IntArray:
     # The worst order that agrees with the scores.
     by_score = np.lexsort((utility, -scores))
     best = np.argsort(-utility, kind="stable")
-    rank = np.empty(len(utility), dtype=np.int64)
-    rank[best] = np.arange(len(utility))
     # Items are named by their true position from here on.
-    predicted = rank[by_score]
+    predicted = np.argsort(best)[by_score]
     pairs = []
     while len(predicted) > 1:
         top = int(np.argmin(predicted))
@@ -296,26 +294,23 @@ def regret_bound(
     p = check_number("p", p, 1.0)
     factors = []
     for n in lengths.tolist():
-        norm = _norm(_opposite(discounts(n)), p)
-        limit = _largest(loss, measure.name, form.largest_among(n), max_utility)
-        # A list of one item has no order, whatever its utility.
-        factors.append(norm * _constant(loss, limit, p, constant) if norm else 0.0)
+        largest = _largest(loss, measure.name, form.largest_among(n), max_utility)
+        factors.append(_factor(loss, _opposite(discounts(n)), largest, p, constant))
     factor = np.array(factors).max() if p == inf else (shares @ np.power(factors, p)) ** (1 / p)
-    on_utilities: tuple[str, ...] = ()
+    assumptions = [
+        "lists are drawn independently of each other, each with its items and labels",
+        f"the surrogate regret is that of {loss!r}, as a sum, at the utilities of {measure.name},"
+        " in the mean over lists, less the infimum over all scoring functions",
+    ]
+    if len(lengths) > 1:
+        assumptions.append("lengths of lists are distributed as those given")
     if max_utility is not None and constant is None and (p != 2 or loss.constant_grows):
-        on_utilities = (f"no expected utility exceeds {max_utility:g}",)
+        assumptions.append(f"no expected utility exceeds {max_utility:g}")
     return Bound(
         value=float(factor * surrogate ** (1 - 1 / p)),
         theorem=_theorem("Eq. 9", loss, p, constant),
         target=f"best expected {measure.name} - expected {measure.name}",
-        assumptions=(
-            "lists are drawn independently of each other, each with its items and labels",
-            f"the surrogate regret is that of {loss!r}, as a sum, at the utilities of"
-            f" {measure.name},"
-            " in the mean over lists, less the infimum over all scoring functions",
-            *(("lengths of lists are distributed as those given",) if len(lengths) > 1 else ()),
-            *on_utilities,
-        ),
+        assumptions=tuple(assumptions),
     )
 
 
@@ -393,9 +388,9 @@ def list_regret_bound(
     pairs = misordered_pairs(utility, score)
     rank = np.argsort(np.argsort(-utility, kind="stable"))
     by_position = discounts(len(utility))
-    norm = _norm(by_position[rank[pairs[:, 0]]] - by_position[rank[pairs[:, 1]]], p)
+    differences = by_position[rank[pairs[:, 0]]] - by_position[rank[pairs[:, 1]]]
     largest = _inside(loss, float(utility.max()), "expected_utility")
-    factor = norm * _constant(loss, largest, p, constant) if norm else 0.0
+    factor = _factor(loss, differences, largest, p, constant)
     return Bound(
         value=factor * surrogate ** (1 - 1 / p),
         theorem=_theorem("Lemma 4.1", loss, p, constant),
@@ -477,12 +472,11 @@ def _largest(
     loss: TemplateLoss, measure: str, largest: float | None, max_utility: float | None
 ) -> float | None:
     """Greatest expected utility of a list; None if neither the measure nor the user sets one."""
+    name = f"the largest utility of {measure}"
     if max_utility is not None:
-        value = check_number("max_utility", max_utility, 0.0, closed="left")
-        return _inside(loss, value if largest is None else min(value, largest), "max_utility")
-    if largest is None:
-        return None
-    return _inside(loss, largest, f"the largest utility of {measure}")
+        name, value = "max_utility", check_number("max_utility", max_utility, 0.0, closed="left")
+        largest = value if largest is None else min(value, largest)
+    return None if largest is None else _inside(loss, largest, name)
 
 
 def _inside(loss: TemplateLoss, utility: float, name: str) -> float:
@@ -494,15 +488,25 @@ def _inside(loss: TemplateLoss, utility: float, name: str) -> float:
     return utility
 
 
-def _constant(loss: TemplateLoss, largest: float | None, p: float, given: float | None) -> float:
-    """c_q for ``1/p + 1/q = 1``."""
+def _factor(
+    loss: TemplateLoss,
+    differences: FloatArray,
+    largest: float | None,
+    p: float,
+    given: float | None,
+) -> float:
+    """Norm of differences of discounts times c_q, ``1/p + 1/q = 1``."""
+    norm = _norm(differences, p)
+    if not norm:
+        # A list of one item has no order, whatever its utility.
+        return 0.0
     if given is not None:
         if not is_number(given) or not 0 < given < inf or p == 1:
             raise ValueError(
                 f"constant={given!r} must be a positive number, and p must be greater than 1: "
                 "with p=1 the constant has no effect."
             )
-        return float(given)
+        return norm * float(given)
     if p > 2:
         raise ValueError(
             f"p={p:g} needs a constant of the loss for an exponent q < 2, but those of Table 2 "
@@ -514,11 +518,8 @@ def _constant(loss: TemplateLoss, largest: float | None, p: float, given: float 
             "which the measure has no limit: pass its supremum over all lists, such as 2**y - 1 "
             "of the highest grade."
         )
-    constant = loss.regret_constant(largest)
-    if p == 2:
-        return constant
     two_by_q = 2 - 2 / p
-    return (largest or 0.0) ** (1 - two_by_q) * constant**two_by_q
+    return norm * (largest or 0.0) ** (1 - two_by_q) * loss.regret_constant(largest) ** two_by_q
 
 
 def _theorem(statement: str, loss: TemplateLoss, p: float, constant: float | None) -> str:

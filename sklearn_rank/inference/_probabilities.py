@@ -135,8 +135,8 @@ def _place_of(name: str, value: Any, values: Any, what: str, instead: str) -> in
 
 def _frame_of(result: Any, index: str, *names: str) -> Any:
     pandas = import_pandas("to_frame", "read the arrays of the result")
-    columns = {name: getattr(result, name) for name in names}
-    return pandas.DataFrame(columns, index=pandas.Index(getattr(result, index), name=index))
+    columns = {name: getattr(result, name) for name in (index, *names)}
+    return pandas.DataFrame(columns).set_index(index)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -612,9 +612,6 @@ def net_benefit_curve(
 
     benefit, low, high = in_parts(limits, thresholds, dependent)
     treat_all = (share - (1.0 - share) * (thresholds / (1.0 - thresholds))) / unit
-    found, numbers = (
-        (thresholds, benefit, low, high, treat_all),
-        np.bincount(positive, minlength=2),
-    )
-    n_neg, n_pos = numbers.tolist()
+    n_neg, n_pos = np.bincount(positive, minlength=2).tolist()
+    found = thresholds, benefit, low, high, treat_all
     return NetBenefitCurve(*found, level, share, bool(standardized), n_pos, n_neg)
