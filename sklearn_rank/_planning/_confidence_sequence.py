@@ -48,6 +48,7 @@ from ..inference._shared import (
     check_joined_groups,
     check_lists,
     check_weight_meaning,
+    expected_area,
     extreme_hits,
     influences_of,
     interval_of,
@@ -772,6 +773,7 @@ class ConfidenceSequence:
             "baseline_score" in given,
         )
         (low, high), laws = measure.counted_range if of_queries else measure.range, measure.laws
+        of_top: Any = measure
         limits, bets_on = (low - high, high - low) if has_baseline else (low, high), None
         is_betting = method != "asymptotic"
         if of_queries:
@@ -815,11 +817,11 @@ class ConfidenceSequence:
                     refuse_unknown(measure)
                     target = f"difference of {measure.name}"
             elif is_betting and "placements" in laws:
-                target, bets_on = f"{laws['placements']} within updates", on_pairs
+                target, bets_on = f"{expected_area(measure)} within updates", on_pairs
             elif is_betting and threshold is not None:
                 target, bets_on = f"precision among scores of at least {threshold:g}", on_alerts
             elif is_betting and "top" in laws:
-                target = f"precision in the top {float(laws['top']):g} of the population"
+                target = f"precision in the top {of_top.tau:g} of the population"
             elif method == "betting":
                 raise ValueError(
                     f"method='betting' does not support {measure.name} of one list, only 'auc',"

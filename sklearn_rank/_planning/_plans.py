@@ -250,7 +250,8 @@ def formula_model(question: Question) -> tuple[PlanModel, str, str]:
     elif "top" in measure.laws:
         of = "the influence of single items on them"
         share = value = question.check("the precision at the top", of, unit)
-        tau = float(measure.laws["top"])
+        of_top: Any = measure
+        tau = float(of_top.tau)
         eta = threshold_share(value, tau, float(question.prevalence or 0.0))
         resized = TopMoments(estimate=share, error=None, tau=tau, eta=eta, top=tau).resized
         method = "influence"

@@ -521,7 +521,7 @@ def _compare_on_list(
         _refuse_weights(rows["sample_weight"], "method='swap'")
         return swap_tests(question, evidences, rng)
     if method == "bootstrap":
-        if not laws.keys() & {"resamples", "influence"}:
+        if not {"resamples", "influence"} & set(laws):
             raise ValueError(
                 f"method='bootstrap' is wrong for {measure.name}, which has no influence function,"
                 " since single items may decide it: leave method out, or pass qid for a mean over"

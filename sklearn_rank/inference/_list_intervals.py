@@ -145,7 +145,7 @@ def any_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
     draws, grouped = evidence.draws, evidence.groups is not None
     low = limits_of_draws(draws, grouped, level, "exact")[0]
     if draws.whole_places and not grouped:
-        k = evidence.measure.laws["any"]
+        k = evidence.measure.k
         low = -float(np.expm1(k * np.log1p(-low))) if low < 1.0 else 1.0
     estimate = float(np.nan_to_num(evidence.value))
     high = 1.0 if draws.mean > 0.0 else (1.0 + level) / 2.0
@@ -197,7 +197,7 @@ def top_moments(evidence: Evidence) -> TopMoments:
     An item of the share u in the top moves the precision by ``(u (y - eta) - (pi - eta) top / n) /
     top``, which includes what it moves the threshold; these are summed by group.
     """
-    data, groups, tau = evidence.data, evidence.groups, float(evidence.measure.laws["top"])
+    data, groups, tau = evidence.data, evidence.groups, float(evidence.measure.tau)
     n = int(data.sizes[0])
     leading, top = data, int(top_mass(data.sizes, tau)[0])
     if groups is None:
@@ -240,7 +240,7 @@ THRESHOLD_SHARE = 0.2
 
 
 def exact_top_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
-    data, tau = evidence.data, float(evidence.measure.laws["top"])
+    data, tau = evidence.data, float(evidence.measure.tau)
     blocks, n = counted_blocks(data.score, data.positive, data.weight), int(data.sizes[0])
     estimate = precision_of(blocks, n, int(top_mass(data.sizes, tau)[0]))
     n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)

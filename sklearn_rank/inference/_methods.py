@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..metrics import Measure
-from ..metrics._shared import ClassInfluence, Evidence, mean_at_random, rank_bias, rank_range
+from ..metrics._shared import ClassInfluence, Evidence, rank_bias, rank_range
 from ._evidence import influence_of, refuse_one_class, refuse_sampling, sampling_influence
 from ._joint import Single
 from ._limits import Limits
@@ -61,10 +61,8 @@ def _top(evidence: Evidence, name: str, influence: Any = None) -> Moments:
 
 def _rank_law(evidence: Evidence) -> tuple[Any, Any, float]:
     """Score-generating function, normalisation, and the statistic in units of chance."""
-    laws = evidence.measure.laws
-    phi, normalize, by_chance = laws.get("ranks") or laws["rank sums"]
-    chance = float(mean_at_random(phi, evidence.data.sizes)[0]) if by_chance else 1.0
-    return phi, normalize, 1.0 / chance
+    measure = evidence.measure
+    return measure._phi, measure._scale, 1.0 / float(measure._unit(evidence.data.sizes)[0])
 
 
 def with_rank_bias(evidence: Evidence, influence: ClassInfluence) -> ClassInfluence:

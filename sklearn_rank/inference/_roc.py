@@ -93,8 +93,7 @@ class AUCMoments(Moments):
         if variance is None:
             variance = float(sum(x / n for x, n in zip(variances, sizes, strict=True)))
         if measure is not None:
-            target = measure.laws["placements"] if measure.range != (0.0, 1.0) else ""
-            more |= {"range": measure.range, "target": target or "expected AUC"}
+            more |= {"range": measure.range, "target": expected_area(measure)}
         known: Any = {"sizes": sizes, "variances": variances, "variance": variance}
         return cls(estimate=nan, error=None, auc=auc, **known, **more)._with_error()
 
@@ -207,6 +206,11 @@ class AUCMoments(Moments):
             n_groups = max(n_groups * sum(sizes) / sum(self.sizes), 1.0)
         known: Any = {"sizes": sizes, "variances": variances, "n_groups": n_groups}
         return replace(self, variance=effect * independent, **known)._with_error()
+
+
+def expected_area(measure: Measure) -> str:
+    """Name of the expectation of a measure that is linear in the AUC."""
+    return f"expected {'AUC' if measure.range == (0.0, 1.0) else 'Gini coefficient'}"
 
 
 # Below it a variance of the AUC is rounding.

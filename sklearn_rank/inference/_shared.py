@@ -59,4 +59,4 @@ from ._queries import (
     sample_interval,
 )
 from ._results import Question
-from ._roc import AUCMoments, auc_parts
+from ._roc import AUCMoments, auc_parts, expected_area

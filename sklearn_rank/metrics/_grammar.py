@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import MISSING, replace
 from difflib import get_close_matches
@@ -453,8 +453,8 @@ class CustomMeasure(Measure):
         return self.item_influence is not None
 
     @property
-    def laws(self) -> Mapping[str, Any]:
-        return {**super().laws, "resamples": None}
+    def laws(self) -> tuple[str, ...]:
+        return (*super().laws, "resamples")
 
     order_counts_within = None
     depends_on_length = False

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from math import inf
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -55,7 +53,7 @@ class AUCMeasure(Measure):
     from_ranges = "sum"
 
     theorems = ("mcdiarmid", "hoeffding", "kl")
-    _own_laws = MappingProxyType({"placements": "expected AUC"})
+    _own_laws = ("placements",)
 
     @property
     def positional(self) -> PositionalForm:
@@ -149,7 +147,7 @@ class GiniMeasure(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         return 2.0 * AUCMeasure().values(lists) - 1.0
 
-    _own_laws = MappingProxyType({"placements": "expected Gini coefficient"})
+    _own_laws = ("placements",)
 
     def label_total(self, lists: ScoredLists) -> LabelTotal:
         area = AUCMeasure().label_total(lists)
@@ -197,9 +195,14 @@ class _OfRanks(Measure):
         return limit and self._ties == "average"
 
     @property
-    def _own_laws(self) -> Mapping[str, Any]:
-        average = self._scale is not None and self._ties == "average"
-        return rank_law(self._phi, self._scale or "mean") if average else {}
+    def _own_laws(self) -> tuple[str, ...]:
+        if self._scale is None or self._ties != "average":
+            return ()
+        return ("ranks",) if self._phi.is_limit_functional else ("rank sums",)
+
+    def _unit(self, sizes: FloatArray) -> FloatArray:
+        """What the statistic of lists of these sizes is divided by."""
+        return np.ones(len(sizes))
 
     @property
     def depends_on_length(self) -> bool:
@@ -505,18 +508,17 @@ class RIEMeasure(_EarlyRecognition):
     _scale = "mean"
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        return super().values(lists) / mean_at_random(self._phi, near_whole(lists.sizes))
+        return super().values(lists) / self._unit(near_whole(lists.sizes))
 
     def label_total(self, lists: ScoredLists) -> None:
         """None is known."""
 
-    @property
-    def _own_laws(self) -> Mapping[str, Any]:
-        return rank_law(self._phi, "mean", by_chance=True)
+    def _unit(self, sizes: FloatArray) -> FloatArray:
+        return mean_at_random(self._phi, sizes)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        at_random = float(mean_at_random(self._phi, lists.sizes)[0])
-        return rank_influence(lists, self._phi, "mean").scaled(0.0, at_random)
+        unit = float(self._unit(lists.sizes)[0])
+        return rank_influence(lists, self._phi, "mean").scaled(0.0, unit)
 
 
 @function_of(RIEMeasure)
@@ -564,13 +566,6 @@ def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
     if isinstance(measure, _OfRanks):
         return measure._phi
     return Wilcoxon() if isinstance(measure, AUCMeasure) else None
-
-
-def rank_law(
-    phi: ScoreGeneratingFunction, normalize: Normalize, *, by_chance: bool = False
-) -> dict[str, Any]:
-    """Law of a mean of phi: itself, within its range, or divided by that of a random order."""
-    return {"ranks" if phi.is_limit_functional else "rank sums": (phi, normalize, by_chance)}
 
 
 def rank_total(

@@ -152,7 +152,7 @@ class Measure(_Frozen, ABC):
         Utilities of the items and discounts of the positions, if the measure has them.
     has_influence : bool
         Whether the influence function of single items is implemented.
-    laws : mapping of str
+    laws : tuple of str
         Kinds of evidence for intervals and comparisons of one list, the best first.
     depends_on_length : bool
         Whether the value depends on the number of items besides their distributions.
@@ -340,18 +340,18 @@ class Measure(_Frozen, ABC):
         return type(self)._influence is not Measure._influence
 
     @property
-    def laws(self) -> Mapping[str, Any]:
+    def laws(self) -> tuple[str, ...]:
         """Kinds of evidence for intervals and comparisons of one list, the best first.
 
-        The names are those in the table of methods (``sklearn_rank.inference._methods``), the
-        values are parameters of the method. Empty if a single list has no interval.
+        The names are those in the table of methods (``sklearn_rank.inference._methods``). Empty if
+        a single list has no interval.
         """
-        return {**self._own_laws, "influence": None} if self.has_influence else self._own_laws
+        return (*self._own_laws, "influence") if self.has_influence else self._own_laws
 
     @property
-    def _own_laws(self) -> Mapping[str, Any]:
+    def _own_laws(self) -> tuple[str, ...]:
         """Laws besides the influence of the items."""
-        return {}
+        return ()
 
     @property
     def depends_on_length(self) -> bool:
@@ -904,8 +904,8 @@ class ConventionalMeasure(Measure):
         return self.convention is None and super().has_influence
 
     @property
-    def laws(self) -> Mapping[str, Any]:
-        return {} if self.convention is not None else super().laws
+    def laws(self) -> tuple[str, ...]:
+        return () if self.convention is not None else super().laws
 
     def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
         labels = super().label_type(pos_label, name)

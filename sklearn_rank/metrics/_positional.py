@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
-from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, ClassVar, Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -75,7 +74,7 @@ class _UpToK(Measure):
 
 class PositionalMeasure(_UpToK):
     kind = "graded"
-    _own_laws = MappingProxyType({"draws": None})
+    _own_laws: ClassVar[tuple[str, ...]] = ("draws",)
     has_name = False
     stem = "positional"
     from_ranges = "sum"
@@ -178,7 +177,7 @@ class DCGMeasure(ConventionalMeasure, _UpToK):
     gain: Gain | None = checked(check_gain, None)  # Gain of a relevance; None is "exponential"
     log_base: float = within(1.0, inf, "neither", default=2.0)
 
-    _own_laws = MappingProxyType({"draws": None})
+    _own_laws: ClassVar[tuple[str, ...]] = ("draws",)
 
     @property
     def positional(self) -> PositionalForm:
@@ -315,7 +314,7 @@ class NDCGMeasure(DCGMeasure):
         letor={"gain": "exponential", "discount": "letor"},
     )
 
-    _own_laws = MappingProxyType({})
+    _own_laws: ClassVar[tuple[str, ...]] = ()
 
     @property
     def positional(self) -> PositionalForm:
@@ -867,7 +866,7 @@ class RankBiasedPrecisionMeasure(_OnAScale):
 
     persistence: float = checked(check_share, 0.8)  # Ratio of the discounts
 
-    _own_laws = MappingProxyType({"draws": None})
+    _own_laws: ClassVar[tuple[str, ...]] = ("draws",)
 
     @property
     def positional(self) -> PositionalForm:

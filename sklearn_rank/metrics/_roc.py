@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import ceil, inf
-from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -344,9 +342,9 @@ class _PointOfCurve(_Rates):
     from_ranges = "sum"
 
     @property
-    def _own_laws(self) -> Mapping[str, Any]:
+    def _own_laws(self) -> tuple[str, ...]:
         # A point of the curve at the extreme of a class has no influence function.
-        return {"curve": None} if self.has_influence else {}
+        return ("curve",) if self.has_influence else ()
 
 
 class TPRAtFPRMeasure(_PointOfCurve):
@@ -547,7 +545,7 @@ class KolmogorovSmirnovMeasure(_Rates):
 
     two_sided: bool = False
 
-    _own_laws = MappingProxyType({"distributions": None})
+    _own_laws = ("distributions",)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = lists.blocks()

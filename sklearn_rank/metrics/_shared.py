@@ -21,7 +21,7 @@ from ._influence import (
     share_at,
     with_half_more,
 )
-from ._linear_rank import LinearRankMeasure, mean_at_random, phi_of, rank_bias
+from ._linear_rank import LinearRankMeasure, phi_of, rank_bias
 from ._of_collections import KeptValues, ListInParts
 from ._positional import has_exponential_gain
 from ._profit import amounts_of, refuse_value

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, inf, sqrt
-from types import MappingProxyType
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -143,7 +141,7 @@ class PrecisionAtKMeasure(_ShareAtK):
         letor={"undefined": "skip"},
     )
 
-    _own_laws = MappingProxyType({"draws": None})
+    _own_laws = ("draws",)
 
     @property
     def values_are_ends(self) -> bool:
@@ -284,9 +282,7 @@ class SuccessMeasure(AtKMeasure):
 
     values_are_ends = True
 
-    @property
-    def _own_laws(self) -> Mapping[str, Any]:
-        return {"any": self.k}
+    _own_laws = ("any",)
 
     def draws(self, evidence: Evidence) -> Draws:
         """Those of the precision among the first k, one of which is enough."""
@@ -611,9 +607,7 @@ class PrecisionAtTopMeasure(OfTop, _ShareOfTop):
     # Binomial limits for the two classes above the threshold of the population.
     theorems = ("exact",)
 
-    @property
-    def _own_laws(self) -> Mapping[str, Any]:
-        return {"top": self.tau}
+    _own_laws = ("top",)
 
     def _mass(self, lists: ScoredLists) -> FloatArray:
         return masses_of_tops(lists, self.tau)
@@ -709,7 +703,7 @@ class PositivesAtTopMeasure(Measure):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0 if self.normalize else inf)
 
-    _own_laws = MappingProxyType({"draws": None})
+    _own_laws = ("draws",)
 
     def draws(self, evidence: Evidence) -> Draws:
         """Each positive, above the highest negative or not, given the negatives.

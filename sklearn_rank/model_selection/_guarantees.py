@@ -96,7 +96,8 @@ def _lower_limits(held_out: HeldOut, method: str, part: int, deltas: FloatArray)
         for data in held_out.lists[part]:
             negative, positive = (np.sort(data.score[x]) for x in (~data.positive, data.positive))
             above.append(len(negative) - np.searchsorted(negative, positive[::-1], "left"))
-        n, tau = len(held_out.lists[part][0].score), held_out.measure.laws["top"]
+        measure: Any = held_out.measure
+        n, tau = len(held_out.lists[part][0].score), measure.tau
         return top_precision_limits(np.stack(above), n, tau, np.log(deltas))
     # A mean of independent values, or the AUC by independent pairs.
     sizes, values = [n[part] for n in held_out.sizes.values()], held_out.values[:, part]
