@@ -149,25 +149,19 @@ def _solve_positive(matrix, rhs, size, posv):
 
 
 @compiled()
-def _gather(dense, z, root, rows, start, stop, out):
-    """Dense rows ``root[p] (x_i - z)`` for ``i = rows[p]``, p from start to stop."""
-    for p in range(start, stop):
-        i = rows[p]
-        scale = root[p]
-        row = out[p - start]
-        for j in range(z.shape[0]):
-            row[j] = scale * (dense[i, j] - z[j])
-
-
-@compiled()
-def _hessian(dense, z, root, rows, n_rows, block, out):
-    """Write the upper triangle of ``I`` plus the sum of outer products of gathered rows."""
+def _hessian(dense, z, weight, rows, n_rows, block, out):
+    """Write the upper triangle of ``I`` plus the weighted sum of outer products of ``x_i - z``."""
     for p in range(out.shape[0]):
         for q in range(p, out.shape[0]):
             out[p, q] = 1.0 if p == q else 0.0
     for start in range(0, n_rows, GATHER):
         stop = min(start + GATHER, n_rows)
-        _gather(dense, z, root, rows, start, stop, block)
+        for p in range(start, stop):
+            i = rows[p]
+            root = np.sqrt(weight[p])
+            row = block[p - start]
+            for j in range(z.shape[0]):
+                row[j] = root * (dense[i, j] - z[j])
         part = block[: stop - start]
         product = np.dot(part.T, part)
         for p in range(out.shape[0]):
@@ -176,15 +170,17 @@ def _hessian(dense, z, root, rows, n_rows, block, out):
 
 
 @compiled()
-def _gram(dense, z, free, n_free, root):
-    """``root_p root_q d_p.d_q`` over the free rows, up to signs that cancel in the direction."""
+def _gram(dense, z, free, n_free):
+    """``d_p.d_q`` over the free rows, up to signs that cancel in the direction."""
     rows = np.empty((n_free, z.shape[0]))
-    _gather(dense, z, root, free, 0, n_free, rows)
+    for p in range(n_free):
+        for j in range(z.shape[0]):
+            rows[p, j] = dense[free[p], j] - z[j]
     return np.dot(rows, rows.T)
 
 
 @compiled()
-def _look_up(products, with_pivot, square, free, n_free, root, of_free, out):
+def _look_up(products, with_pivot, square, free, n_free, of_free, out):
     """Fill in the same as :func:`_gram` from the inner products of all rows and with the pivot."""
     for q in range(n_free):
         of_free[q] = with_pivot[free[q]]
@@ -192,7 +188,7 @@ def _look_up(products, with_pivot, square, free, n_free, root, of_free, out):
         row = products[free[p]]
         shift = square - of_free[p]
         for q in range(p, n_free):
-            out[p, q] = root[p] * root[q] * (row[free[q]] + (shift - of_free[q]))
+            out[p, q] = row[free[q]] + (shift - of_free[q])
 
 
 @compiled()
@@ -205,21 +201,20 @@ def _sum_margins(dense, y, z, w, u):
 
 @compiled()
 def _find_direction_by_rows(
-    dense, z, free, n_free, root, system, gradient, rhs, direction, posv
-):  # fmt: skip
+    dense, z, free, n_free, penalty, system, gradient, rhs, direction, posv
+):
     """Newton direction from the inner products of the free rows, where these are few."""
     for j in range(z.shape[0]):
         direction[j] = -gradient[j]
     base = np.dot(z, gradient)
     _dot_rows(dense, free, 0, n_free, gradient, rhs)
     for p in range(n_free):
-        system[p, p] += 1.0
-        rhs[p] = root[p] * (rhs[p] - base)
+        system[p, p] += 1.0 / penalty[p]
+        rhs[p] -= base
     if not _solve_positive(system, rhs, n_free, posv):
         return
     shift = 0.0
     for p in range(n_free):
-        rhs[p] *= root[p]
         shift += rhs[p]
     _add_rows(dense, free, 0, n_free, rhs, direction)
     for j in range(z.shape[0]):
@@ -258,12 +253,24 @@ def solve_pivots(
     changed = np.empty(n + 1, np.int64)
     free = np.empty(n + 1, np.int64)
     rhs = np.empty(max(min(n, d), 1))
-    root = np.empty(n)
+    weight = np.empty(n)
     # The d x d form is only ever used with at least d free rows.
     hessian = np.empty((d, d)) if d <= n else np.empty((0, 0))
     block = np.empty((min(GATHER, n), d)) if d <= n else np.empty((0, d))
     looked_up = np.empty(0)
     with_pivot = np.empty(n) if products.shape[0] > 0 else np.empty(0)
+    # Where all rows are free, about their mean: the Hessians differ by a term of rank one.
+    total = 0.0
+    centre = np.zeros(d)
+    for i in range(n):
+        total += cost[i]
+        for j in range(d):
+            centre[j] += cost[i] * dense[i, j]
+    for j in range(d):
+        centre[j] /= total
+    everything = np.empty(hessian.shape)
+    if d <= n:
+        _hessian(dense, centre, cost, np.arange(n), n, block, everything)
     for index in range(pivots.shape[0]):
         z = pivots[index]
         w = coef[index]
@@ -349,21 +356,27 @@ def solve_pivots(
                     gradient[j] -= shift * z[j]
 
             for p in range(n_free):
-                root[p] = np.sqrt(sigma * cost[free[p]])
+                weight[p] = sigma * cost[free[p]]
             if n_free < d:
                 if products.shape[0] > 0:
                     if looked_up.shape[0] < n_free * n_free:
                         looked_up = np.empty(n_free * n_free)
                     system = looked_up[: n_free * n_free].reshape((n_free, n_free))
-                    _look_up(products, with_pivot, square, free, n_free, root, rhs, system)
+                    _look_up(products, with_pivot, square, free, n_free, rhs, system)
                 else:
-                    system = _gram(dense, z, free, n_free, root)
+                    system = _gram(dense, z, free, n_free)
                 _find_direction_by_rows(
-                    dense, z, free, n_free, root, system, gradient, rhs,
-                    direction, posv,
-                )  # fmt: skip
+                    dense, z, free, n_free, weight, system, gradient, rhs, direction, posv
+                )
             else:
-                _hessian(dense, z, root, free, n_free, block, hessian)
+                if n_free == n:
+                    for p in range(d):
+                        moved = sigma * total * (centre[p] - z[p])
+                        for q in range(p, d):
+                            hessian[p, q] = sigma * everything[p, q] + moved * (centre[q] - z[q])
+                        hessian[p, p] += 1.0 - sigma
+                else:
+                    _hessian(dense, z, weight, free, n_free, block, hessian)
                 for j in range(d):
                     direction[j] = -gradient[j]
                 # If rounding makes the matrix indefinite, the line search uses the gradient.

@@ -58,27 +58,26 @@ def test_cholesky_of_an_ill_conditioned_matrix_descends(scale):
 @pytest.mark.parametrize("n_free", [0, 1, 6])
 def test_gram_of_the_free_rows(n_free):
     X, rng = data(9, 12)
-    root, z = rng.random(n_free) + 0.1, X[4].copy()
-    free = np.sort(rng.permutation(9)[:n_free])
-    gram = kernels._gram(X, z, free, n_free, root)
-    scaled = root[:, None] * (X[free] - z)
+    z, free = X[4].copy(), np.sort(rng.permutation(9)[:n_free])
+    gram = kernels._gram(X, z, free, n_free)
+    moved = X[free] - z
     upper = np.triu_indices(n_free)
-    np.testing.assert_allclose(gram[upper], (scaled @ scaled.T)[upper], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(gram[upper], (moved @ moved.T)[upper], rtol=1e-12, atol=1e-12)
     # The same from a table of the inner products of all rows.
     looked_up = np.empty((n_free, n_free))
-    kernels._look_up(X @ X.T, X @ z, z @ z, free, n_free, root, np.empty(9), looked_up)
+    kernels._look_up(X @ X.T, X @ z, z @ z, free, n_free, np.empty(9), looked_up)
     np.testing.assert_allclose(looked_up[upper], gram[upper], rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 40, 300])  # in one batch of 256 rows, and over the edge
 def test_outer_products_are_summed_about_a_pivot(n_rows):
     X, rng = data(400, 5)
-    rows, root, z = rng.permutation(400), rng.random(400) + 0.1, X[3].copy()
+    rows, weight, z = rng.permutation(400), rng.random(400) + 0.1, X[3].copy()
     hessian, block = np.empty((5, 5)), np.empty((kernels.GATHER, 5))
-    kernels._hessian(X, z, root, rows, n_rows, block, hessian)
-    scaled = root[:n_rows, None] * (X[rows[:n_rows]] - z)
+    kernels._hessian(X, z, weight, rows, n_rows, block, hessian)
+    moved = X[rows[:n_rows]] - z
     upper = np.triu_indices(5)
-    expected = np.eye(5) + scaled.T @ scaled
+    expected = np.eye(5) + moved.T @ (weight[:n_rows, None] * moved)
     np.testing.assert_allclose(hessian[upper], expected[upper], rtol=1e-11, atol=1e-11)
 
 
@@ -89,10 +88,9 @@ def test_both_forms_of_the_newton_direction_solve_the_newton_system():
     gradient = rng.normal(size=7)
     d = X[free] - z
     expected = np.linalg.solve(np.eye(7) + sigma * d.T @ (cost[free, None] * d), -gradient)
-    root = np.sqrt(sigma * cost[free])
-    gram = kernels._gram(X, z, free, 4, root)
+    gram = kernels._gram(X, z, free, 4)
     direction = np.empty(7)
-    arguments = (X, z, free, 4, root, gram, gradient, np.empty(7), direction)
+    arguments = (X, z, free, 4, sigma * cost[free], gram, gradient, np.empty(7), direction)
     find_by_rows(arguments, kernels.address_of_posv())
     np.testing.assert_allclose(direction, expected, rtol=1e-10, atol=1e-12)
 
