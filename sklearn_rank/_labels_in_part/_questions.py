@@ -159,7 +159,7 @@ def interval_of_folds(
         return joint_influence(completed.pooled, groups=groups)
 
     _, error, limits = limits_of_population(path, [1.0], joint_of)
-    low, high = np.clip(limits(level), *folds.range).tolist()
+    low, high = np.clip(limits(level), *folds.measure.range).tolist()
     values = [
         float(evidence.label_function.at(path.at_estimate[test]).value)
         for evidence, test in zip(evidences, tests, strict=True)

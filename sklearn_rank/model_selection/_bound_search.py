@@ -65,7 +65,7 @@ from ._candidates import (
     refuse_repeated,
 )
 from ._guarantees import margins, theorems_of, usual_method
-from ._held_out import HeldOut, asymptotics_of, measure_with_limits, refuse_one_list, sign_of
+from ._held_out import HeldOut, asymptotics_of, measure_with_limits, refuse_one_list
 from ._query_splitters import places_of
 
 
@@ -460,7 +460,6 @@ arbitrary.
             [labels[test] for test in tests],
             [[fits[c][part].scores for c in scored] for part in range(len(splits))],
             None if qid is None else [qid[test] for test in tests],
-            sign=sign_of(measure),
         )
         self.n_splits_ = len(splits)
         is_usual, way = of_queries == measure.per_query, "qid" if of_queries else "single_list"
@@ -789,15 +788,14 @@ class _BoundScorer(RankingScorer):
     def _value(self, y_true: Any, y_score: Any, **arguments: Any) -> float:
         qid = [arguments["qid"]] if self.of_queries else None
         pos_label = arguments.get("pos_label")
-        sign = sign_of(self.measure)
-        model = HeldOut(self.measure, [y_true], [[y_score]], qid, pos_label=pos_label, sign=sign)
+        model = HeldOut(self.measure, [y_true], [[y_score]], qid, pos_label=pos_label)
         deltas = np.array([(1.0 - self.level) / self.n_candidates])
         if self.method in asymptotics_of(self.measure, self.of_queries):
             lower = model.asymptotic_limits(deltas, self.method)[0]
         else:
             lower = np.maximum(model.means - margins(model, self.method, deltas), model.range[0])
         # The scorer has the sign.
-        return sign * float(lower[0])
+        return model.sign * float(lower[0])
 
     def _value_of_labels(
         self, y_true: Any, y_score: Any, read: Any, arguments: dict[str, Any]

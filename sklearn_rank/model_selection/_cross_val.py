@@ -53,7 +53,7 @@ from ._candidates import (
     positive_rows,
     read_splits,
 )
-from ._held_out import HeldOut, measure_with_limits, refuse_one_list, sign_of
+from ._held_out import HeldOut, measure_with_limits, refuse_one_list
 from ._query_splitters import QueryKFold, groups_for, places_of, queries_of
 
 if TYPE_CHECKING:
@@ -249,19 +249,17 @@ def bootstrap_interval(
     (fits,) = fit_parts([sample.plan], parts, n_jobs, [None, *copies])
     scores = [fit.scores for fit in fits]
     whole = sample.held_out([all_rows], scores[:1])
-    apparent = float(whole.means[0])
     outside = [np.setdiff1d(all_rows, train) for train in drawn]
     unseen = sample.held_out(outside, [s[o] for s, o in zip(scores[1:], outside, strict=True)])
     left_out = float(np.mean([part[0].estimate for part in unseen.influences]))
-    chance = whole.chance
-    if chance is None:
+    sign, inside, tied, overfit = whole.sign, float(whole.means[0]), whole.chance, 0.0
+    if tied is None:
         raise ValueError(
             f"{sample.measure.name!r} has no known value for a random order, which method='632+'"
             " needs: pass method='folds'."
         )
     # Both values are weighed by the overfitting rate.
-    sign = sign_of(sample.measure)
-    inside, outer, tied, overfit = sign * apparent, sign * left_out, sign * chance, 0.0
+    outer = sign * left_out
     if inside > tied:
         outer = max(outer, tied)
         overfit = max(inside - outer, 0.0) / (inside - tied)
@@ -271,8 +269,8 @@ def bootstrap_interval(
     estimate = float(np.clip(estimate, *sample.measure.counted_range))
     interval = unseen.interval(level, _groups_of_units(sample, unseen), estimate)
     return interval, (
-        f"Apparent {fixed(apparent)}, and {fixed(left_out)} on rows outside of the samples, by"
-        f" {n_resamples} bootstrap samples."
+        f"Apparent {fixed(sign * inside)}, and {fixed(left_out)} on rows outside of the samples,"
+        f" by {n_resamples} bootstrap samples."
     )
 
 

@@ -65,11 +65,6 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
         raise
 
 
-def sign_of(measure: Measure) -> float:
-    """Sign with which a greater value is better."""
-    return 1.0 if measure.greater_is_better else -1.0
-
-
 def refuse_one_list(measure: Measure, ids: str = "qid=") -> None:
     """Refuse a measure that has limits only for its mean over queries."""
     if measure.has_influence:
@@ -96,13 +91,17 @@ class HeldOut:
     rows: Sequence[IntArray] | None = None  # Numbers of the rows of each part; None is all others
     pos_label: Any = None
     least: int = 2  # Number of queries that a part needs
-    sign: float = 1.0  # Factor of the values; -1.0 for a loss
 
     # --------------------------------------------------------------------------------- the parts
 
     @property
     def of_queries(self) -> bool:
         return self.qid is not None
+
+    @property
+    def sign(self) -> float:
+        """Factor of the values, of which a greater one is better."""
+        return 1.0 if self.measure.greater_is_better else -1.0
 
     @property
     def is_auc(self) -> bool:

@@ -133,18 +133,14 @@ def _folds(
             " kept whole: pass a smaller n_splits or more queries."
         )
     keys = queries.strata(check_stratify(stratify), y, n_folds)
-    order = _sort(n, keys, rng)
-    folds = np.empty(n, dtype=np.intp)
     if rng is None and not keys:
-        for fold, part in enumerate(np.array_split(order, n_folds)):
-            folds[part] = fold
-    else:
-        for turn, start in enumerate(range(0, n, n_folds)):
-            deal = np.arange(n_folds)[:: 1 if turn % 2 == 0 else -1]
-            if rng is not None:
-                deal = rng.permutation(n_folds)
-            block = order[start : start + n_folds]
-            folds[block] = deal[: len(block)]
+        return np.sort(np.arange(n) % n_folds)
+    order, folds = _sort(n, keys, rng), np.empty(n, dtype=np.intp)
+    in_turn = np.arange(n_folds)
+    for start in range(0, n, n_folds):
+        block = order[start : start + n_folds]
+        deal = in_turn if rng is None else rng.permutation(n_folds)
+        folds[block], in_turn = deal[: len(block)], in_turn[::-1]
     return folds
 
 
