@@ -47,6 +47,7 @@ class Moments:
     bias: float | None = None  # What the limits are corrected for, where a result reports it
 
     def limits(self, level: float) -> Limits:
+        """Lower and upper limit at a level."""
         raise NotImplementedError
 
     def resized(self, sizes: Any, factor: float = 1.0) -> Self:
@@ -86,10 +87,10 @@ class ClassMoments(Moments):
     effect: float = 1.0  # How many times groups vary as much as independent units
     degrees: float = inf
     shift: float = 0.0  # Estimated bias
-    # (2,), (2,): What the estimate may be too large by where the share of positives jumps at a
-    # threshold, and the variance of that beyond what fixed labels have
+    # (2,): By how much the estimate may be too large where the share of positives jumps at a
+    # threshold, two alternatives
     jump_bias: FloatArray = field(default_factory=lambda: np.zeros(2))
-    jump_variance: float = 0.0
+    jump_variance: float = 0.0  # Of it, beyond that with fixed labels
     slope_variance: float = 0.0  # Of the estimated slopes at thresholds
     label_variance: float = 0.0  # Of the measure, by the random share of positives
 
