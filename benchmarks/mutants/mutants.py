@@ -67,14 +67,14 @@ MUTANTS = [
     ),
     (
         "ddof of queries",
-        "self.values.std(ddof=1) / np.sqrt(",
-        "self.values.std(ddof=0) / np.sqrt(",
+        "1.0 - self.share, np.nan)",
+        "1.0, np.nan)",
         "tests/inference/test_queries.py",
     ),
     (
         "degrees of queries",
-        "return len(self.values) - 1.0",
-        "return len(self.values) - 0.0",
+        "return max(self.effective - 1.0, 1.0)",
+        "return max(self.effective, 1.0)",
         "tests/inference/test_queries.py",
     ),
     (
@@ -105,8 +105,8 @@ MUTANTS = [
     ("all positive", "if len(rank) == n:", "if False:", "tests/bounds"),
     (
         "top k of 0",
-        "if not 1 <= k <= len(scores)",
-        "if not 0 <= k <= len(scores)",
+        'check_whole("k", k, 1, len(scores))',
+        'check_whole("k", k, 0, len(scores))',
         "tests/conformance/test_acting_on_the_top.py",
     ),
     (
@@ -185,5 +185,28 @@ MUTANTS = [
     ),
     ("ddof of sessions", "sizes / (sizes - 1)", "1.0", "tests/clicks"),
     ("position 0", "wrong = (values < 1) |", "wrong = (values < 0) |", "tests/clicks"),
-    ("fewest resamples", "lambda value: value >= 99", "lambda value: value > 99", "tests/command"),
+    (
+        "fewest resamples",
+        'check_whole("n_resamples", n_resamples, 99)',
+        'check_whole("n_resamples", n_resamples, 100)',
+        "tests/inference/test_one_list.py",
+    ),
+    (
+        "half a unit at the ends",
+        "total = n + 2.0 * half",
+        "total = n + half",
+        "tests/inference/test_one_list.py",
+    ),
+    (
+        "what half a unit adds in groups",
+        "max(self.effect, 1.0) * unseen",
+        "self.effect * unseen",
+        "tests/inference/test_one_account.py",
+    ),
+    (
+        "plans of another size",
+        "shift=self.shift * ratio",
+        "shift=self.shift",
+        "tests/inference/test_one_account.py",
+    ),
 ]

@@ -371,4 +371,5 @@ class RateMoments(Moments):
 
     def resized(self, sizes: Any, factor: float = 1.0) -> RateMoments:
         ones, others = sizes if self.curve.of_positives else sizes[::-1]
-        return replace(self, n_ones=ones / factor, n_others=float(others))
+        # Numbers of items that vary as much; binomial ones are whole.
+        return replace(self, n_ones=ones / factor, n_others=max(round(others / factor), 1.0))

@@ -5,8 +5,12 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_rank.inference import compare, metric_interval, sample_size
+from sklearn_rank.inference._contrasts import single_of
+from sklearn_rank.inference._evidence import check_lists
 from sklearn_rank.inference._methods import methods_of
+from sklearn_rank.inference._moments import ClassMoments
 from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names
+from sklearn_rank.metrics._shared import ClassInfluence, Groups
 from sklearn_rank.model_selection import cross_val_interval
 
 
@@ -104,3 +108,24 @@ def test_weights_agree(name, weights):
         repeated = metric_interval(name, *(np.repeat(x, weight.astype(int)) for x in (y, score)))
         agrees(found, again.low, again.high, again.standard_error)
         assert repeated.standard_error == pytest.approx(found.standard_error, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["auc", "ap", "bedroc@20", "precision@top0.05", "tpr@fpr0.2"])
+def test_limits_of_ever_more_rows_meet_at_the_value(name):
+    y, score, _, _ = rows()
+    (evidence,) = check_lists(get_measure(name), y, [score])
+    moments = single_of(evidence)
+    widths = []
+    for times in (1, 100, 10**6):
+        low, high = moments.resized((times * y.sum(), times * (1 - y).sum())).limits(0.95)
+        widths.append(high - low)
+    assert (low, high) == pytest.approx((moments.estimate, moments.estimate), abs=4e-3)
+    assert widths[0] > 5 * widths[1] > 25 * widths[2] > 0
+
+
+def test_groups_that_even_out_are_not_certain():
+    # The items of a group vary in opposite directions: the sums over groups do not vary.
+    values, positive = np.tile([0.2, 0.8], 8), np.arange(16) < 8
+    influence = ClassInfluence(0.5, values, positive, ((0.0, 1.0), (0.0, 1.0)), (0.0, 1.0), 0.0)
+    low, high = ClassMoments.of(influence, Groups(np.arange(16) // 2, 8)).limits(0.95)
+    assert high - low > 0.1
