@@ -102,7 +102,7 @@ class CutOffs:
     n_pos: FloatArray  # Positives among those flagged
     positive: BoolArray  # (n_samples,): Rows from the top
     codes: IntArray | None = None  # (n_samples,): Their groups
-    amounts: FloatArray | None = None  # (n_samples,): What they bring
+    amounts: Any = None  # (n_samples,): What they bring, if a mean value is promised
 
     @classmethod
     def of(
@@ -160,16 +160,13 @@ class CutOffs:
         ]
         return 1.0 + np.max(correlations, axis=0, initial=0.0) * others
 
-    def _amounts(self, goal: Goal) -> FloatArray | None:
-        return self.amounts if goal.name == "mean value" else None
-
     def chances(self, goal: Goal, times: float = 1.0, lost: float = 0.0) -> FloatArray:
         """P-values of each cut-off against a share below the goal.
 
         Of so many times the rows, and less some hits.
         """
-        if (amounts := self._amounts(goal)) is not None:
-            return chance_of_amounts(amounts, self.n_flagged, goal.value, times, self.codes)
+        if goal.name == "mean value":
+            return chance_of_amounts(self.amounts, self.n_flagged, goal.value, times, self.codes)
         hits, n = (times * numbers for numbers in self.hits(goal))
         share = 1.0 - goal.value if goal.name == "false positive rate" else goal.value
         chance = chance_of_hits(np.maximum(hits - lost, 0.0), n, share)
@@ -190,16 +187,17 @@ class CutOffs:
 
     def observed(self, goal: Goal) -> FloatArray:
         """Value in the sample above each cut-off."""
-        if (amounts := self._amounts(goal)) is not None:
-            return np.cumsum(amounts)[self.n_flagged.astype(np.intp) - 1] / self.n_flagged
+        if goal.name == "mean value":
+            return np.cumsum(self.amounts)[self.n_flagged.astype(np.intp) - 1] / self.n_flagged
         hits, of_rows = self.hits(goal)
         share = hits / of_rows
         return 1.0 - share if goal.name == "false positive rate" else share
 
     def guaranteed(self, goal: Goal, delta: float) -> FloatArray:
         """Best value that could be promised of each cut-off, on a grid; NaN if there is none."""
-        observed, amounts = self.observed(goal), self._amounts(goal)
-        least, most = (0.0, 1.0) if amounts is None else (amounts.min(), observed.max())
+        observed, least, most = self.observed(goal), 0.0, 1.0
+        if goal.name == "mean value":
+            least, most = self.amounts.min(), observed.max()
         values = np.union1d(np.linspace(least, most, 201)[1:-1], goal.value)
         if goal.name == "false positive rate":
             values = values[::-1]
@@ -213,8 +211,8 @@ class CutOffs:
 
     def certified(self, goal: Goal, delta: float) -> BoolArray:
         """Cut-offs that keep a promise; any is wrong with probability delta at most."""
-        if (amounts := self._amounts(goal)) is not None:
-            return value_cutoffs(amounts, self.n_flagged, goal.value, delta, self.codes)
+        if goal.name == "mean value":
+            return value_cutoffs(self.amounts, self.n_flagged, goal.value, delta, self.codes)
         if goal.name == "precision":
             hits, n = self.hits(goal)
             return precision_cutoffs(hits, np.maximum.accumulate(n), goal.value, delta)
@@ -929,7 +927,7 @@ def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) ->
     """Best value that the labels show, and number of labels that would be enough."""
     text = f"No cut-off has {goal.text} with confidence {100 * level:g} %"
     if goal.in_sequence:
-        least = 0.001 if cutoffs.amounts is None else float(cutoffs.amounts.min())
+        least = float(cutoffs.amounts.min()) if goal.name == "mean value" else 0.001
 
         def is_shown(value: float) -> bool:
             return bool(cutoffs.certified(replace(goal, value=value), delta).any())
