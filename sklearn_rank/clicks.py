@@ -116,17 +116,13 @@ class Propensities(Printed):
         return values / max(1.0, float(self.value.max()))
 
     def __str__(self) -> str:
-        errors = [None] * len(self.value) if self.standard_error is None else self.standard_error
-        parts = []
-        for place, value, error in zip(self.position, self.value, errors, strict=True):
-            text = f"{place}: {value:.3g}"
-            if error is not None and place != self.reference:
-                if np.isnan(error):
-                    lacking = "no clicks" if value == 0 else "too few or equal sessions"
-                    text += f" (standard error unknown: {lacking})"
-                else:
-                    text += f" ± {error:.2g}"
-            parts.append(text)
+        parts = [f"{x}: {value:.3g}" for x, value in zip(self.position, self.value, strict=True)]
+        errors = np.empty(0) if self.standard_error is None else self.standard_error
+        for i, error in enumerate(errors):
+            lacking = "no clicks" if self.value[i] == 0 else "too few or equal sessions"
+            unknown = f" (standard error unknown: {lacking})"
+            if self.position[i] != self.reference:
+                parts[i] += unknown if np.isnan(error) else f" ± {error:.2g}"
         return (
             f"Chance to be looked at by position, that of position {self.reference} being 1"
             f" ({self.method}): {', '.join(parts)}."

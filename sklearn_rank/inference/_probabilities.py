@@ -117,9 +117,11 @@ def in_parts(limits: Callable[[Any], FloatArray], tops: Any, groups: Groups | No
     return np.concatenate([limits(part) for part in np.array_split(tops, n_parts)], axis=1)
 
 
-def _printed_rows(n: int) -> list[int]:
+def _printed_rows(*columns: Any) -> list[Any]:
     """At most ten rows of a table, the first and the last among them."""
-    return np.unique(np.linspace(0, n - 1, min(n, 10)).round().astype(int)).tolist()
+    n = len(columns[0])
+    places = np.unique(np.linspace(0, n - 1, min(n, 10)).round().astype(int))
+    return list(zip(*(column[places] for column in columns), strict=True))
 
 
 def _place_of(name: str, value: Any, values: Any, what: str, instead: str) -> int:
@@ -224,16 +226,10 @@ class CalibrationAtTop(Printed):
         return _frame_of(self, "k", "predicted", "observed", "low", "high", "error")
 
     def _table(self) -> Table:
-        n = len(self.k)
+        n, columns = len(self.k), (self.k, self.predicted, self.observed, self.low, self.high)
         rows = [
-            (
-                f"{self.k[i]}",
-                fixed(self.predicted[i]),
-                fixed(self.observed[i]),
-                f"[{fixed(self.low[i])}, {fixed(self.high[i])}]",
-                fixed(self.error[i], sign=True),
-            )
-            for i in _printed_rows(n)
+            (f"{k}", fixed(p), fixed(o), f"[{fixed(low)}, {fixed(high)}]", fixed(e, sign=True))
+            for k, p, o, low, high, e in _printed_rows(*columns, self.error)
         ]
         title = (
             f"Positives among the first k, {self.n_pos} positives and {self.n_neg} negatives"
@@ -463,15 +459,10 @@ class NetBenefitCurve(Printed):
 
     def _table(self) -> Table:
         level = f"{100 * self.level:.4g} % limits"
-        n = len(self.threshold)
+        n, columns = len(self.threshold), (self.threshold, self.net_benefit, self.low, self.high)
         rows = [
-            (
-                f"{self.threshold[i]:.4g}",
-                fixed(self.net_benefit[i]),
-                f"[{fixed(self.low[i])}, {fixed(self.high[i])}]",
-                fixed(self.treat_all[i]),
-            )
-            for i in _printed_rows(n)
+            (f"{at:.4g}", fixed(value), f"[{fixed(low)}, {fixed(high)}]", fixed(of_all))
+            for at, value, low, high, of_all in _printed_rows(*columns, self.treat_all)
         ]
         title = (
             f"{self._name.capitalize()} at a share of {self.prevalence:.4g} positives"
