@@ -15,21 +15,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ._lists import Lists
 from ._printed import Printed
 from ._typing import FloatArray, IntArray
-from ._validation import (
-    check_choice,
-    check_number,
-    check_random_state,
-    check_whole,
-    is_whole,
-)
+from ._validation import check_choice, check_number, check_random_state, check_whole, is_whole
 from .losses import TemplateLoss
 from .losses._shared import check_loss
 from .metrics import Measure, get_measure
-from .metrics._shared import (
-    MeasureLike,
-    positional_form,
-    utilities_of,
-)
+from .metrics._shared import MeasureLike, positional_form, utilities_of
 
 
 class Minimum(NamedTuple):

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import has_fit_parameter
 
 from ._lists import numbers_of_queries
+from ._order import changes
 from ._printed import Printed, Table
 from ._sklearn_compat import rows_at
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -28,12 +29,7 @@ from ._validation import (
 )
 from ._warn import warn
 
-__all__ = [
-    "Propensities",
-    "em_propensities",
-    "random_order_propensities",
-    "swap_propensities",
-]
+__all__ = ["Propensities", "em_propensities", "random_order_propensities", "swap_propensities"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -331,10 +327,7 @@ def _check_reference(reference: int, places: IntArray) -> int:
 
 
 def _by_position(
-    places: IntArray,
-    reference: int,
-    method: str,
-    ratio: Callable[[int, str], tuple[float, float]],
+    places: IntArray, reference: int, method: str, ratio: Callable[[int, str], tuple[float, float]]
 ) -> Propensities:
     """Propensities by the ratio of each position to the reference, with its standard error."""
     ratios = [
@@ -624,7 +617,7 @@ def _refuse_positions_among_features(X: Any, position: IntArray) -> None:
     if values.ndim != 2 or values.dtype.kind not in "biuf" or len(np.unique(position)) < 2:
         return
     order = np.argsort(position, kind="stable")
-    starts = np.flatnonzero(np.append(True, np.diff(position[order]) > 0))
+    starts = np.flatnonzero(changes(position[order]))
     if len(starts) == len(position):
         return
     low = np.minimum.reduceat(values[order], starts, axis=0)

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._optional import import_optional, import_pandas
+from .._order import changes
 from .._typing import AnyArray, IntArray
 from .._validation import check_flag, check_whole
 from .._warn import warn
@@ -279,42 +280,39 @@ def _find_files(path: Any) -> Any:
 
 
 def _find_in_folder(folder: Path) -> dict[str, Any]:
-    is_fold = re.compile(r"fold[ _-]?(\d+)", re.IGNORECASE).fullmatch
-    is_part = re.compile(
+    is_fold: Any = re.compile(r"fold[ _-]?(\d+)", re.IGNORECASE).fullmatch
+    is_part: Any = re.compile(
         r"(?P<part>train|vali|test)((?<=vali)d(ation)?)?(ing)?(set)?"
         r"(\.(txt|dat|svm|svmlight|libsvm|letor))?(\.(gz|bz2))?",
         re.IGNORECASE,
     ).fullmatch
-    key: Any
-    folds: dict[Any, Path] = {}
-    parts: dict[Any, Path] = {}
+    found: dict[Any, Path] = {}  # numbers of folds, names of parts
     for entry in sorted(folder.iterdir()):
         fold, part = is_fold(entry.name), is_part(entry.name)
-        if fold and entry.is_dir():
-            entries, key = folds, int(fold[1])
-        elif part and entry.is_file():
-            entries, key = parts, part["part"].lower()
-        else:
+        if not (fold and entry.is_dir()) and not (part and entry.is_file()):
             continue
-        if key in entries:
+        key = int(fold[1]) if fold else part["part"].lower()
+        if key in found:
             raise ValueError(
-                f"{folder} has {entries[key].name} and {entry.name}, which have the same role:"
+                f"{folder} has {found[key].name} and {entry.name}, which have the same role:"
                 " remove one, or pass a mapping from names to files."
             )
-        entries[key] = entry
+        found[key] = entry
+    parts = [part for part in ("train", "vali", "test") if part in found]
+    folds = sorted(set(found) - set(parts))
     if folds and parts:
         raise ValueError(
-            f"{folder} has both {folds[min(folds)].name} and {next(iter(parts.values())).name}:"
-            " pass the fold or the files."
+            f"{folder} has both {found[folds[0]].name} and {found[parts[0]].name}: pass the fold"
+            " or the files."
+        )
+    if not found:
+        raise ValueError(
+            f"{folder} has neither folders Fold1, Fold2, ... nor files train.txt, vali.txt,"
+            " test.txt: pass the files themselves, or a mapping from names to them."
         )
     if folds:
-        return {f"Fold{number}": _find_in_folder(folds[number]) for number in sorted(folds)}
-    if parts:
-        return {part: [parts[part]] for part in ("train", "vali", "test") if part in parts}
-    raise ValueError(
-        f"{folder} has neither folders Fold1, Fold2, ... nor files train.txt, vali.txt, test.txt:"
-        " pass the files themselves, or a mapping from names to them."
-    )
+        return {f"Fold{number}": _find_in_folder(found[number]) for number in folds}
+    return {part: [found[part]] for part in parts}
 
 
 def _data_sets(tree: Any, *names: str) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
@@ -602,7 +600,7 @@ def _in_groups(blocks: Iterator[dict[str, AnyArray]], most: int) -> Iterator[dic
             for name in block
         }
         while len(rows["qid"]) > most:
-            begins = _begins(rows["qid"])
+            begins = np.flatnonzero(changes(rows["qid"]))[1:]
             if not len(begins):
                 break
             end = int(begins[max(int(np.sum(begins <= most)) - 1, 0)])
@@ -611,14 +609,9 @@ def _in_groups(blocks: Iterator[dict[str, AnyArray]], most: int) -> Iterator[dic
     yield _check_new(rows, seen)
 
 
-def _begins(qid: AnyArray) -> IntArray:
-    """Rows at which a query begins, the first one not among them."""
-    return np.flatnonzero(qid[1:] != qid[:-1]) + 1
-
-
 def _check_new(rows: dict[str, AnyArray], seen: set[Any]) -> dict[str, AnyArray]:
     qid = rows["qid"]
-    for query in qid[np.r_[0, _begins(qid)]].tolist():
+    for query in qid[changes(qid)].tolist():
         if query in seen:
             raise ValueError(
                 f"The rows of the query {query!s} are not consecutive, but Parquet files must hold"

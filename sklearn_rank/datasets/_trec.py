@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from sklearn.utils import Bunch
 
+from .._order import changes, ragged_ranges
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import (
     as_array,
@@ -288,10 +289,9 @@ def join_qrels(run: Any, qrels: Any, *, complete: bool | None = None, rel: float
 
 def _places(query: IntArray, order: IntArray) -> FloatArray:
     """Place of each row in its query, from 1, if rows are in an order of whole queries."""
-    starts = np.flatnonzero(np.append(True, np.diff(query[order]) != 0))
-    first = np.repeat(starts, np.diff(starts, append=len(order)))
+    starts = np.flatnonzero(changes(query[order]))
     places = np.empty(len(order))
-    places[order] = np.arange(len(order)) - first + 1.0
+    places[order] = ragged_ranges(np.ones_like(starts), np.diff(starts, append=len(order)))
     return places
 
 
