@@ -144,7 +144,8 @@ def solve_candidates(
         # Weights off the span of the rows only add to the norm, so that no solution has any.
         basis, coordinates = np.linalg.qr(problem.rows.to_array().T)
         problem = replace(problem, rows=DenseDesign(np.ascontiguousarray(coordinates.T)))
-    _ = problem.products  # which all blocks share
+    if solver != "cvxpy":
+        _ = problem.products, problem.splitting  # which all blocks share
     work = _Work(problem, solve, tops, scales)
     blocks: list[PivotSolutions] = []
     with (

@@ -44,58 +44,70 @@ OVERHEAD = 2e5
 EVERY, FEW, MOST, MIN_FEATURES = 10, 4, 100, 32
 
 
-def split_start(
-    design: InMemoryDesign, y: FloatArray, cost: FloatArray, z: FloatArray
-) -> tuple[FloatArray, FloatArray, float]:
-    """Weights and multipliers near those of the pivots z, and a penalty, by splitting u from w.
+class Splitting:
+    """Starts for any pivots by a splitting of u from w, that of Peaceman and Rachford.
 
-    The splitting is that of Peaceman and Rachford; see Boyd, Parikh, Chu, Peleato & Eckstein
-    (2011), *Distributed Optimization and Statistical Learning via the Alternating Direction Method
-    of Multipliers*. One matrix serves all pivots, in single precision: theirs differ by a term of
-    rank one, ``(B + r m m')^-1 g = B^-1 g - r (m.B^-1 g) B^-1 m / (1 + r m.B^-1 m)``.
+    See Boyd, Parikh, Chu, Peleato & Eckstein (2011), *Distributed Optimization and Statistical
+    Learning via the Alternating Direction Method of Multipliers*. One matrix serves all pivots, in
+    single precision: theirs differ by a term of rank one,
+    ``(B + r m m')^-1 g = B^-1 g - r (m.B^-1 g) B^-1 m / (1 + r m.B^-1 m)``.
     """
-    n_features = design.shape[1]
-    start = np.zeros((len(z), n_features)), np.zeros((len(z), len(y))), SIGMA_START
-    # The matrix of sparse rows may be large.
-    if not design.is_dense or n_features < MIN_FEATURES:
-        return start
-    total = cost.sum()
-    centre = design.pull_back(cost) / total
-    rows, m = design.matrix - centre, z - centre
-    matrix = (rows * cost[:, np.newaxis]).T @ rows
-    penalty = 1.0 / np.sqrt(np.median(matrix.diagonal()))
-    matrix *= penalty
-    if not np.isfinite(matrix).all():
-        return start
-    matrix.flat[:: n_features + 1] += 1.0
-    inverse, rate, ones = np.linalg.inv(matrix), penalty * total, np.ones((len(y), 1))
-    solved = m @ inverse
-    change = solved * (rate / (1.0 + rate * np.vecdot(m, solved)))[:, np.newaxis]
-    back = np.hstack([rows @ inverse, ones]) * (cost * y)[:, np.newaxis]
-    constant = penalty * back.sum(axis=0)
-    forth = 2.0 * penalty * np.hstack([-y[:, np.newaxis] * rows, y[:, np.newaxis], ones]).T
-    single: Any = (m, solved, change, back, constant, forth)
-    m, solved, change, back, constant, forth = (values.astype(np.float32) for values in single)
-    moved = start[1].astype(np.float32)  # Multipliers before they are clipped
-    clipped, free = moved.copy(), moved > 0.0
-    w = np.ones((len(z), n_features + 2), np.float32)
-    for n_iter in range(min(n_features, MOST)):
-        if n_iter and n_iter % EVERY == 0:
-            before, free = free, (moved > 0.0) & (moved < 1.0)
-            if np.count_nonzero(free != before) <= FEW * len(z):
-                break
-        clipped *= 2.0
-        clipped -= moved
-        pulled = clipped @ back + constant
-        w[:, :-2] = pulled[:, :-1] - pulled[:, -1:] * solved
-        w[:, :-2] -= np.vecdot(m, w[:, :-2])[:, np.newaxis] * change
-        w[:, -2] = np.vecdot(m, w[:, :-2])
-        np.matmul(w, forth, out=moved)
-        moved += clipped
-        np.clip(moved, 0.0, 1.0, out=clipped)
-    if not np.isfinite(w).all():
-        return start
-    return w[:, :-2].astype(np.float64), clipped.astype(np.float64), FASTER * float(penalty)
+
+    def __init__(self, design: InMemoryDesign, y: FloatArray, cost: FloatArray) -> None:
+        self.shape = len(y), design.shape[1]
+        # The matrix of sparse rows may be large.
+        self.pays = design.is_dense and self.shape[1] >= MIN_FEATURES
+        if not self.pays:
+            return
+        self.centre = design.pull_back(cost) / cost.sum()
+        rows = design.matrix - self.centre
+        matrix = (rows * cost[:, np.newaxis]).T @ rows
+        self.penalty = float(1.0 / np.sqrt(np.median(matrix.diagonal())))
+        matrix *= self.penalty
+        self.pays = bool(np.isfinite(matrix).all())
+        if not self.pays:
+            return
+        matrix.flat[:: len(matrix) + 1] += 1.0
+        self.inverse, self.rate = np.linalg.inv(matrix), self.penalty * cost.sum()
+        ones = np.ones((len(y), 1))
+        back = np.hstack([rows @ self.inverse, ones]) * (cost * y)[:, np.newaxis]
+        self.constant = (self.penalty * back.sum(axis=0)).astype(np.float32)
+        self.back = back.astype(np.float32)
+        forth = np.hstack([-y[:, np.newaxis] * rows, y[:, np.newaxis], ones]).T
+        self.forth = (2.0 * self.penalty * forth).astype(np.float32)
+
+    def start(self, z: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """Weights and multipliers near those of the pivots z, and a penalty."""
+        n_rows, n_features = self.shape
+        zeros = np.zeros((len(z), n_features)), np.zeros((len(z), n_rows)), SIGMA_START
+        if not self.pays:
+            return zeros
+        moved = z - self.centre
+        solved = moved @ self.inverse
+        scale = self.rate / (1.0 + self.rate * np.vecdot(moved, solved))
+        m, solved, change = (
+            values.astype(np.float32) for values in (moved, solved, solved * scale[:, np.newaxis])
+        )
+        shifted = zeros[1].astype(np.float32)  # Multipliers before they are clipped
+        clipped, free = shifted.copy(), shifted > 0.0
+        w = np.ones((len(z), n_features + 2), np.float32)
+        for n_iter in range(min(n_features, MOST)):
+            if n_iter and n_iter % EVERY == 0:
+                before, free = free, (shifted > 0.0) & (shifted < 1.0)
+                if np.count_nonzero(free != before) <= FEW * len(z):
+                    break
+            clipped *= 2.0
+            clipped -= shifted
+            pulled = clipped @ self.back + self.constant
+            w[:, :-2] = pulled[:, :-1] - pulled[:, -1:] * solved
+            w[:, :-2] -= np.vecdot(m, w[:, :-2])[:, np.newaxis] * change
+            w[:, -2] = np.vecdot(m, w[:, :-2])
+            np.matmul(w, self.forth, out=shifted)
+            shifted += clipped
+            np.clip(shifted, 0.0, 1.0, out=clipped)
+        if not np.isfinite(w).all():
+            return zeros
+        return w[:, :-2].astype(np.float64), clipped.astype(np.float64), FASTER * self.penalty
 
 
 class Batch:

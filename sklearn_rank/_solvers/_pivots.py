@@ -11,7 +11,7 @@ import numpy as np
 
 from .._optional import compiling_pays, import_optional
 from .._typing import BoolArray, FloatArray, IntArray
-from ._batched_newton import Batch, split_start
+from ._batched_newton import Batch, Splitting
 from ._design import DenseDesign, InMemoryDesign, as_design
 from ._result import relative_gap
 
@@ -148,6 +148,11 @@ class PivotProblem:
             return np.empty((0, 0))
         return np.ascontiguousarray(self.rows.scores(self.rows.to_array().T))
 
+    @cached_property
+    def splitting(self) -> Splitting:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return Splitting(self.rows, self.y, self.cost)
+
     def blocks(self, pivots: IntArray | None = None) -> list[IntArray]:
         pivots = self.pivots if pivots is None else pivots
         return [pivots[start : start + BLOCK_SIZE] for start in range(0, len(pivots), BLOCK_SIZE)]
@@ -180,7 +185,7 @@ def solve_pivots_newton(
     refuse_interrupted(interrupted)
     points = problem.rows.rows(pivots).to_array()
     rows = problem.rows, problem.y, problem.cost, problem.products
-    start = split_start(*rows[:3], points)
+    start = problem.splitting.start(points)
     if problem.is_compiled:
         from ._kernels import minimise
 
