@@ -20,8 +20,9 @@ from joblib import Parallel, delayed
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
+from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection._candidates import lower_limits
-from sklearn_rank.model_selection._held_out import HeldOut, measure_with_limits
+from sklearn_rank.model_selection._held_out import HeldOut
 
 DELTA = 0.1
 N_CANDIDATES = 8
@@ -53,7 +54,7 @@ def draw(scores, n_pos, n_neg, n_candidates, rng):
 
 def of_measure(name, scores, counts, n_draws):
     """A row for each method of a measure, on the same draws."""
-    measure, methods = measure_with_limits(name), METHODS[name]
+    measure, methods = get_measure(name), METHODS[name]
     n_pos, weights = N_LARGE // 10, np.full(N_CANDIDATES, 1.0 / N_CANDIDATES)
     large = draw(scores, n_pos, N_LARGE - n_pos, 1, np.random.default_rng(0))[0]
     truth = float(measure(np.arange(N_LARGE) < n_pos, large))

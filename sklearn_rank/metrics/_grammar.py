@@ -12,6 +12,7 @@ from math import inf, nan
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.metrics import get_scorer_names
 
 from .._lists import Kind, Lists, ScoredLists
 from .._typing import AnyArray, FloatArray
@@ -115,6 +116,10 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
         if measure is not None and function is measure:
             return _build_measure(measure_type, parameters)
     if callable(measure) and not isinstance(measure, type):
+        if isinstance(of_scorer := getattr(measure, "measure", None), Measure):
+            raise TypeError(
+                f"measure={measure!r} is a scorer: pass the measure, measure={of_scorer.name!r}."
+            )
         raise TypeError(
             f"measure={measure!r} is not a function of sklearn_rank.metrics: for your own function"
             " pass make_measure(function, ...)."
@@ -146,6 +151,12 @@ def _parse_name(name: str, parameters: dict[str, Any]) -> Measure:
                 " out one of the two."
             )
         return _build_measure(measure, {**settings, **parameters})
+    is_ours = any(measure.stem.partition("@")[0] == bare for measure in _named_measures())
+    if name in get_scorer_names() and not is_ours:
+        raise ValueError(
+            f"{name!r} is scikit-learn's score of predicted labels or numbers, not of a ranking:"
+            " pass 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
+        )
     raise ValueError(
         f"{name!r} is not the name of a measure{_nearest(bare)} get_measure_names() lists all;"
         " 'partial_auc@fpr0.3tpr0.7' has two limits, and '(rel>=2)' after a name sets the smallest"

@@ -43,7 +43,7 @@ from .._validation import (
 )
 from .._warn import warn
 from ..exceptions import ScorerSetupError
-from ..metrics import Measure, get_scorer
+from ..metrics import Measure, get_measure, get_scorer
 from ..metrics._shared import (
     MeasureLike,
     RankingScorer,
@@ -65,7 +65,7 @@ from ._candidates import (
     refuse_repeated,
 )
 from ._guarantees import margins, theorems_of, usual_method
-from ._held_out import HeldOut, asymptotics_of, measure_with_limits, refuse_one_list
+from ._held_out import HeldOut, asymptotics_of, refuse_one_list
 from ._query_splitters import places_of
 
 
@@ -417,7 +417,7 @@ arbitrary.
         return self
 
     def _fit(self, X: Any, y: Any, params: dict[str, Any]) -> None:
-        measure = measure_with_limits(self.measure)
+        measure = get_measure(self.measure)
         self._check_parameters()
         if y is None:
             raise ValueError(
@@ -621,7 +621,7 @@ arbitrary.
         MetadataRouter
             The requests.
         """
-        measure = measure_with_limits(self.measure)
+        measure = get_measure(self.measure)
         made_here = self.cv is None or is_whole(self.cv)
         splitter = self._splitter(None, measure, measure.per_query, 0) if made_here else self.cv
         # For a measure of queries the group ids are the query ids.
@@ -745,7 +745,7 @@ def make_bound_scorer(
     With probability 0.95 the expected auc of the model is no less than the score, for one model \
 on rows it was not fitted to (kl).
     """
-    measure = measure_with_limits(measure)
+    measure = get_measure(measure)
     check_level(level)
     check_whole("n_candidates", n_candidates)
     check_name_of_ids(qid)

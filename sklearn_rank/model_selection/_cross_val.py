@@ -40,7 +40,7 @@ from ..inference._shared import (
     joint_comparison,
     joint_influence,
 )
-from ..metrics import Measure
+from ..metrics import Measure, get_measure
 from ..metrics._shared import Groups, MeasureLike, PartialLabels
 from ._candidates import (
     FitPlan,
@@ -53,7 +53,7 @@ from ._candidates import (
     positive_rows,
     read_splits,
 )
-from ._held_out import HeldOut, measure_with_limits, refuse_one_list
+from ._held_out import HeldOut, refuse_one_list
 from ._query_splitters import QueryKFold, groups_for, places_of, queries_of
 
 if TYPE_CHECKING:
@@ -528,7 +528,7 @@ def cross_val_interval(
     """
     check_level(level)
     check_choice("method", method, ("folds", "632+"))
-    measure = measure_with_limits(measure)
+    measure = get_measure(measure)
     (sample,) = samples_of([estimator], X, y, measure, pos_label, design, groups, qid, params)
     of_folds: dict[str, Any] = {}
     if method == "folds":
@@ -698,7 +698,7 @@ def cross_val_compare(
     check_level(level)
     named = _named_estimators(estimators)
     names = tuple(named)
-    measure = measure_with_limits(measure)
+    measure = get_measure(measure)
     question = Question.of(measure, names, baseline, None, margin, level)
     ids = groups, qid, params
     samples = samples_of(list(named.values()), X, y, measure, pos_label, None, *ids)

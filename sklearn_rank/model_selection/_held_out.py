@@ -16,7 +16,6 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-import sklearn.metrics
 
 from .._lists import ScoredLists
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -38,31 +37,13 @@ from ..inference._shared import (
     single,
     with_rank_bias,
 )
-from ..metrics import Measure, get_measure
+from ..metrics import Measure
 from ..metrics._shared import (
     ClassInfluence,
     Groups,
-    MeasureLike,
-    RankingScorer,
 )
 
 ArrayLimits = tuple[FloatArray, FloatArray]
-
-
-def measure_with_limits(measure: MeasureLike) -> Measure:
-    if isinstance(measure, RankingScorer):
-        raise TypeError(
-            f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
-        )
-    try:
-        return get_measure(measure)
-    except ValueError as error:
-        if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
-            raise ValueError(
-                f"measure={measure!r} is scikit-learn's score of predicted labels or numbers, not"
-                " of a ranking: pass 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
-            ) from error
-        raise
 
 
 def refuse_one_list(measure: Measure, ids: str = "qid=") -> None:
