@@ -73,6 +73,7 @@ class InnerRisk:
         ``is_enough`` says of a value and a floor of all values whether the search may end.
         """
         upper = np.full(len(lower), self.bound)
+        box = list(zip(lower, upper, strict=True))
 
         def objective(z: FloatArray) -> tuple[float, FloatArray]:
             value, gradient = self.value_and_gradient(basis @ z)
@@ -83,7 +84,7 @@ class InnerRisk:
             np.clip(0.0, lower, upper),
             jac=True,
             method="L-BFGS-B",
-            bounds=list(zip(lower, upper, strict=True)),
+            bounds=box,
             options={"ftol": 0.0, "gtol": 1e-11, "maxiter": 300, "maxls": 40},
         )
         value, slope = objective(solution.x)
@@ -91,20 +92,21 @@ class InnerRisk:
         drop = np.maximum(slope * (solution.x - lower), slope * (solution.x - upper))
         best = Minimum(solution.x, value, float(drop.sum()))
         if not is_enough(value, value - best.gap):
-            best = _by_planes(objective, best, lower, upper, is_enough)
+            best = _by_planes(objective, best, box, is_enough)
         return Minimum(basis @ best.score, best.value, best.gap)
 
 
 def _by_planes(
     objective: Callable[[FloatArray], tuple[float, FloatArray]],
     start: Minimum,
-    lower: FloatArray,
-    upper: FloatArray,
+    box: list[tuple[float, float]],
     is_enough: Callable[[float, float], bool],
 ) -> Minimum:
     """Kelley's cutting planes, for losses with kinks, at which quasi-Newton steps get stuck."""
-    best, z, floor = start.value, start.score, start.value - start.gap
+    z, best, floor = start.score, start.value, start.value - start.gap
     point, planes, heights = z, [], []
+    # The last of the variables is the height above all planes.
+    height, unbounded = np.eye(len(z) + 1)[-1], (None, None)
     for _ in range(200):
         value, slope = objective(point)
         if value < best:
@@ -113,12 +115,7 @@ def _by_planes(
             break
         planes.append(np.r_[slope, -1.0])
         heights.append(slope @ point - value)
-        solution = linprog(
-            np.r_[np.zeros(len(lower)), 1.0],
-            A_ub=np.array(planes),
-            b_ub=np.array(heights),
-            bounds=[*zip(lower, upper, strict=True), (None, None)],
-        )
+        solution = linprog(height, A_ub=planes, b_ub=heights, bounds=[*box, unbounded])
         if not solution.success:
             break
         point, floor = solution.x[:-1], max(floor, solution.x[-1])

@@ -751,13 +751,16 @@ and Phi does not depend on the sample; items are independent given their labels.
         )
     size_neg = size_pos = 1.0
     if squares is not None:
-        means = check_vector("squares", squares, 2).tolist()
+        if np.shape(squares) != (2,):
+            raise ValueError(
+                f"squares={squares!r} must be two numbers, for the negatives and for the positives."
+            )
         # Roots as shares of the radius; a mean of squares may exceed its square by a rounding.
         most = radius * radius * (1.0 + 1e-12)
         what = "a mean of |Phi(x)|^2, at most radius^2"
         size_neg, size_pos = (
             sqrt(check_number(f"squares[{i}]", mean, 0.0, most, what=what)) / radius
-            for i, mean in enumerate(means)
+            for i, mean in enumerate(squares)
         )
     root_neg, root_pos = 1.0 / sqrt(len(neg)), 1.0 / sqrt(len(pos))
     complexity = (1.0 + size_neg) * root_neg + (1.0 + size_pos) * root_pos

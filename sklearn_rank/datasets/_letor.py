@@ -197,7 +197,7 @@ def load_letor(
                 break
             file_of.update(dict.fromkeys(np.unique(table.query).tolist(), table.name))
     lowest = [b.lowest for table in all_tables for b in table.blocks if b.lowest is not None]
-    widths = [max(block.width for block in table.blocks) for table in all_tables]
+    widths = [max(block.X.shape[1] for block in table.blocks) for table in all_tables]
     widest = all_tables[widths.index(max(widths))].name
     columns = _Columns.of(min(lowest, default=0), max(widths), widest, n_features, zero_based)
     names = columns.names if as_frame or columns.n_features <= MOST_NAMES else None
@@ -567,7 +567,7 @@ def _read_rows(
             comments=comments,
             dtype=np.dtype(dtype),
         ):
-            width = max(block.width - columns.shift, 0)
+            width = max(block.X.shape[1] - columns.shift, 0)
             if width > columns.n_features:
                 raise ValueError(
                     f"{path} has changed since it was first read: it has more features."

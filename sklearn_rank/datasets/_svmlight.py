@@ -34,11 +34,10 @@ class LineError(ValueError):
 class Block(NamedTuple):
     """Some rows of a file that follow each other."""
 
-    X: Any  # (n_rows, width): Features by index
+    X: Any  # (n_rows, highest index + 1): Features by index
     target: FloatArray  # (n_rows,)
     query: IntArray  # (n_rows,): Number of the query of each row
     comments: list[str]  # Text after the first ``#`` of each row; empty if not kept
-    width: int  # Highest index and one, 0 without features
     lowest: int | None  # Lowest index, None without features
 
 
@@ -139,7 +138,8 @@ def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: An
             index = np.int32 if max(X.shape[1], X.nnz) <= np.iinfo(np.int32).max else np.int64
             values, indices = _zeros((X.nnz,), X.dtype), _zeros((X.nnz,), index)
             values[:], indices[:] = X.data, X.indices
-            features = type(X)((values, indices, X.indptr.astype(index)), shape=X.shape)
+            shape = (X.shape[0], width)
+            features = type(X)((values, indices, X.indptr.astype(index)), shape=shape)
         else:
             features = X.toarray(out=_zeros(X.shape, X.dtype))[:, :width]
     except (OSError, MemoryError):
@@ -149,14 +149,8 @@ def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: An
             f" array of {X.shape[0]} x {width}, for which there is no memory; correct the index or"
             " pass sparse=True."
         ) from None
-    return Block(
-        X=features,
-        target=y,
-        query=np.array(lines.query),
-        comments=lines.comments,
-        width=width,
-        lowest=int(X.indices.min()) if X.nnz else None,
-    )
+    lowest = int(X.indices.min()) if X.nnz else None
+    return Block(features, y, np.array(lines.query), lines.comments, lowest)
 
 
 def _zeros(shape: tuple[int, ...], dtype: Any) -> AnyArray:

@@ -438,13 +438,14 @@ def _values(column: Any) -> list[Any]:
 
 
 def _lines(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> Iterator[_Row]:
+    title = name_of(source)
     for number, line in numbered_lines(source):
         text = line.decode(errors="backslashreplace") if isinstance(line, bytes) else line
         text = text.removeprefix("\ufeff")
         fields, cells = text.split(), text.strip("\r\n").split("\t")
         if not fields:
             continue
-        where = f"Line {number} of {name_of(source)}"
+        where = f"Line {number} of {title}"
         if len(fields) != len(cells) in forms:  # ids with spaces
             if len(fields) in forms:
                 raise ValueError(
