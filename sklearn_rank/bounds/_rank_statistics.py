@@ -753,7 +753,7 @@ and Phi does not depend on the sample; items are independent given their labels.
     if squares is not None:
         if np.shape(squares) != (2,):
             raise ValueError(
-                f"squares={squares!r} must be two numbers, for the negatives and for the positives."
+                f"squares={squares!r} must be two numbers: of negatives, of positives."
             )
         # Roots as shares of the radius; a mean of squares may exceed its square by a rounding.
         most = radius * radius * (1.0 + 1e-12)
