@@ -291,24 +291,19 @@ def make_subset_ranking(
     check_flag("return_X_y", return_X_y)
     check_whole("n_queries", n_queries, 1)
     sizes: Any = (n_items, n_items) if is_whole(n_items) else n_items
-    try:
-        lowest, highest = sizes
-    except (TypeError, ValueError):
+    if np.shape(sizes) != (2,):
         raise ValueError(
             f"n_items={n_items!r} must be an integer, or the lowest and the highest number."
-        ) from None
-    lowest, highest = check_whole("n_items", lowest), check_whole("n_items", highest)
+        )
+    lowest, highest = (check_whole("n_items", size) for size in sizes)
     if lowest > highest:
         raise ValueError(f"n_items={n_items!r} must give the lowest number first.")
     check_whole("n_grades", n_grades, 3 if heteroscedastic else 2, 50)
     check_choice("utility", utility, get_args(Utility))
     check_whole("n_features", n_features, 3 if utility == "product" else 2)
     check_number("noise", noise, 0.0, 1.0)
-    check_number("top", top, 0.0, 1.0)
-    if top == 0 or (top == 1 and utility == "logistic"):
-        raise ValueError(
-            f"top={top!r} must be greater than 0, and less than 1 for a logistic utility."
-        )
+    closed: Any = "neither" if utility == "logistic" else "right"
+    check_number("top", top, 0.0, 1.0, closed=closed, what=f"that of a {utility} utility")
 
     random = check_random_state(random_state)
     lengths = random.randint(lowest, highest + 1, size=n_queries)

@@ -228,8 +228,11 @@ def test_no_linear_score_helps_for_a_product():
         ({"noise": 1.5}, r"noise=1\.5 must be a number in \[0, 1\]"),
         ({"noise": float("nan")}, "noise=nan"),
         ({"noise": "much"}, "noise='much'"),
-        ({"top": 0}, "top=0 must be greater than 0"),
-        ({"top": 1, "utility": "logistic"}, "top=1 must be greater than 0, and less than 1"),
+        ({"top": 0}, r"top=0 must be a number in \(0, 1\]"),
+        (
+            {"top": 1, "utility": "logistic"},
+            r"top=1 must be a number in \(0, 1\): that of a logistic",
+        ),
         ({"utility": "square"}, "utility='square' must be"),
     ],
 )
