@@ -59,7 +59,6 @@ from ._base import (
 from ._two_classes import (
     N_FOLDS,
     Fold,
-    KernelMap,
     KernelRanker,
     ScoreFunction,
     TwoClasses,
@@ -80,18 +79,6 @@ if TYPE_CHECKING:
 # Distance from the quantile, in margins, above which the paper's rule warns: more than the one of
 # separable rows, by the accuracy of the scores.
 FAR = 1.01
-
-
-def pivot_problem(
-    kernel: KernelMap | None, X: Any, rows: TwoClasses, cost: Any, mass: Any
-) -> PivotProblem:
-    return PivotProblem.from_rows(
-        X,
-        rows.sign,
-        cost,
-        mass,
-        coordinates=None if kernel is None else partial(kernel.coordinates, X),
-    )
 
 
 class AccuracyAtTopBase(KernelRanker):
@@ -139,7 +126,8 @@ class AccuracyAtTopBase(KernelRanker):
         kernel = kernel_of(self)
         if kernel is None:
             warn_of_scales(self, column_scales(X), sparse=sp.issparse(X))
-        problem = pivot_problem(kernel, X, rows, cost, mass)
+        coordinates = None if kernel is None else partial(kernel.coordinates, X)
+        problem = PivotProblem.from_rows(X, rows.sign, cost, mass, coordinates)
         if progress is None:
             progress = self._progress(len(problem.blocks()), *data)
         solution = solve_accuracy_at_top(
@@ -1012,7 +1000,10 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             params_test = {name: rows_at(value, test) for name, value in params.items()}
             masses = {"sample": part.weight, "pairs": part.pair_mass()}
             # Costs come with C, masses with the tops.
-            problem = pivot_problem(kernel, X_train, part, part.weight, part.weight)
+            coordinates = None if kernel is None else partial(kernel.coordinates, X_train)
+            problem = PivotProblem.from_rows(
+                X_train, part.sign, part.weight, part.weight, coordinates
+            )
             tops = [
                 (problem.merge(masses[quantile]), mass_of_top(masses[quantile], tau))
                 for quantile, tau in product(grid["quantile"], grid["tau"])

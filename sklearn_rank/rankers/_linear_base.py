@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -82,7 +82,7 @@ def joined_blocks(parts: list[BlockLists]) -> BlockLists:
         trained_on=reduce(TrainingQueries.joined, records),
         n_single=sum(part.n_single for part in parts),
         labels=np.unique(np.concatenate([part.labels for part in parts])),
-        ids=chained([part.ids for part in parts]),
+        ids=tuple(chain.from_iterable(part.ids for part in parts)),
     )
 
 
@@ -152,10 +152,6 @@ def refuse_cut_queries(ids_of_chunks: tuple[tuple[int, AnyArray], ...]) -> None:
         "lie within one chunk: repartition by query, with frame.set_index('qid', sort=True) or "
         "frame.shuffle('qid') for a dask dataframe, or rechunk an array at the ends of queries."
     )
-
-
-def chained(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-    return tuple(value for part in parts for value in part)
 
 
 # Share of the curvature of the loss that "scale" is. Cross-validation on four sets of queries took
