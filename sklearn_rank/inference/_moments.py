@@ -23,7 +23,7 @@ from ..metrics._shared import (
     RateCurve,
     with_half_more,
 )
-from ._joint import GroupPart, joint_influence
+from ._joint import GroupPart, Joint, joint_influence
 from ._limits import (
     Limits,
     limits_of_mean,
@@ -112,34 +112,34 @@ class ClassMoments(Moments):
             degrees = inf if influence.positive is not None else influence.n - 1.0
         else:
             degrees = joint.spread.of(np.ones(1))
-        scaled = influence.scaled(influence.range[0], length) if isfinite(length) else influence
-        sizes, means, squares, effect = _of_classes(scaled, groups)
+        origin, unit = (influence.range[0], length) if isfinite(length) else (0.0, 1.0)
+        sizes, means, squares, effect = _of_classes(influence, groups, joint)
         if influence.exponent != 1.0 and not influence.estimate:
             error = nan  # The slope at 0 is infinite.
         label_variance = 0.0
         if not conditional:
             fixed = joint_influence([influence], groups=groups)
             label_variance = max(float((joint.regularized - fixed.regularized)[0, 0]), 0.0)
-        fixed_bias, jump_bias = scaled.jump_bias[0], scaled.jump_bias[0 if conditional else 1]
+        fixed_bias, jump_bias = influence.jump_bias[[0, 0 if conditional else 1]] / unit
         jump_bias = jump_bias * sqrt(max(effect, 1.0))
         jump_variance = ABSOLUTE_VARIANCE * float((jump_bias**2 - fixed_bias**2).max())
         return cls(
             estimate=influence.linear.estimate,
             error=None if isnan(error) else error,
-            share=scaled.estimate,
+            share=(influence.estimate - origin) / unit,
             length=length,
             sizes=sizes,
-            means=means,
-            squares=squares,
-            ends=scaled.class_ends(),
+            means=means / unit,
+            squares=squares / unit**2,
+            ends=influence.class_ends() / unit,
             whole=influence.range if whole is None else whole,
             exponent=influence.exponent,
             effect=effect,
             degrees=degrees,
-            shift=scaled.bias,
+            shift=influence.bias / unit,
             jump_bias=jump_bias,
             jump_variance=jump_variance,
-            slope_variance=scaled.slope_variance,
+            slope_variance=influence.slope_variance / unit**2,
             label_variance=label_variance,
             **more,
         )
@@ -206,18 +206,22 @@ class ClassMoments(Moments):
 
 
 def _of_classes(
-    influence: ClassInfluence, groups: Groups | None
+    influence: ClassInfluence, groups: Groups | None, joint: Joint
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Numbers of units of each class, their mean, sums of squares, and the effect of groups."""
     weight, n = influence.sampling_weight, len(influence.values)
     if groups is None and weight is None:
-        squares = np.array(influence.squares(influence.means))
-        return np.array(influence.sizes, dtype=np.float64), np.array(influence.means), squares, 1.0
+        sizes, means = np.array(influence.sizes, dtype=np.float64), np.array(influence.means)
+        if influence.exponent != 1.0:  # of which the joint distribution is that of the power
+            return sizes, means, np.array(influence.squares(influence.means)), 1.0
+        variances = np.array([float(kind.products[0, 0]) for kind in joint.kinds[: len(sizes)]])
+        return sizes, means, variances * sizes * np.maximum(sizes - 1.0, 1.0), 1.0
     groups, found, parts = groups or Groups(np.arange(n), n), [], []
+    length = influence.length if isfinite(influence.length) else 0.0
     for rows in influence.classes:
         values = influence.values[rows]
         of_class = None if weight is None else weight[rows]
-        part = GroupPart.of_rows(values[np.newaxis], groups.only(rows), of_class, 1.0)
+        part = GroupPart.of_rows(values[np.newaxis], groups.only(rows), of_class, length)
         size, mean = 1.0 / part.row_share, np.average(values, weights=of_class)
         found.append((size, float(mean), float(part.row_squares[0]) * size**2))
         parts.append(part)
