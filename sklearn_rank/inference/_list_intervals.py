@@ -204,7 +204,7 @@ def top_moments(evidence: Evidence) -> TopMoments:
         # The items about the threshold are within sqrt(n) places of it.
         leading = data.leading(top + int(np.ceil(np.sqrt(n))) + 1)
     blocks = counted_blocks(leading.score, leading.positive, leading.weight)
-    estimate, (eta, jump) = precision_of(blocks, n, top), share_at(blocks, top, n)
+    estimate, (eta, jump) = precision_of(blocks, top), share_at(blocks, top, n)
     variance, n_effective, degrees = top_variance(estimate, eta, top, tau)[0], None, inf
     plain = (estimate * (1.0 - estimate) + (1.0 - tau) * (estimate - eta) ** 2) / top
     if groups is not None:
@@ -229,9 +229,10 @@ def top_moments(evidence: Evidence) -> TopMoments:
     )
 
 
-def precision_of(blocks: TiedBlocks, n: int, top: int) -> float:
-    """Share of positives in the top, in the mean over orders of ties."""
-    inside = np.clip((blocks.below + blocks.size - (n - top)) / blocks.size, 0.0, 1.0)
+def precision_of(blocks: TiedBlocks, top: int) -> float:
+    """Share of positives in the top, in the mean over orders of ties; blocks from the top on."""
+    above = np.cumsum(blocks.size) - blocks.size
+    inside = np.clip((top - above) / blocks.size, 0.0, 1.0)
     return float(inside @ blocks.n_pos) / top
 
 
@@ -242,7 +243,7 @@ THRESHOLD_SHARE = 0.2
 def exact_top_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> Interval:
     data, tau = evidence.data, float(evidence.measure.tau)
     blocks, n = counted_blocks(data.score, data.positive, data.weight), int(data.sizes[0])
-    estimate = precision_of(blocks, n, int(top_mass(data.sizes, tau)[0]))
+    estimate = precision_of(blocks, int(top_mass(data.sizes, tau)[0]))
     n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
     delta = 1.0 - level
     # Numbers of items that may lie above the threshold of the population.

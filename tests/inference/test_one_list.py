@@ -74,6 +74,17 @@ def test_the_standard_error_is_the_deviation_between_lists(name):
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(values), rel=0.12)
 
 
+@pytest.mark.parametrize("name", WITH_INFLUENCE)
+def test_the_value_of_a_long_list_is_that_of_the_measure(name):
+    # Of long lists only a part is sorted where the top alone counts.
+    rng = np.random.default_rng(5)
+    y = (rng.random(5000) < 0.1).astype(int)
+    score = np.round(rng.normal(size=5000) + y, 2)
+    found = metric_interval(name, y, score)
+    assert found.estimate == pytest.approx(float(get_measure(name)(y, score)), rel=1e-9)
+    assert found.low < found.estimate < found.high
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_of_every_measure(name):
     y, score, _ = rows()
