@@ -34,7 +34,7 @@ from ..inference._shared import (
     LimitsAt,
     influence_of,
     joint_influence,
-    single_of,
+    single,
     two_sided_quantile,
     variance_of,
 )
@@ -418,7 +418,7 @@ def score_limits(
 
     def distances(labels: BoolArray, level: float) -> Limits:
         whole = replace(first, partial=None, data=replace(first.data, labels=labels))
-        found = single_of(whole).interval(level)
+        found = single(whole).interval(level)
         return found.estimate - found.low, found.high - found.estimate
 
     return limits_of_population(

@@ -32,7 +32,7 @@ from ..inference._shared import (
     read_rows,
     refuse_one_class,
     refuse_unknown,
-    single_of,
+    single,
     top_moments,
     two_sided_quantile,
 )
@@ -480,10 +480,10 @@ def _pilot_of_items(question: Question, pilot: Pilot) -> PilotSample:
         return len(part.data.score) * float(top_moments(part).error or 0.0) ** 2
 
     def moments() -> Moments:
-        found: Any = single_of(first)
+        found: Any = single(first)
         if weights is None:
             return found
-        weighted: Any = single_of(replace(first, data=_list(data, slice(None), weights)))
+        weighted: Any = single(replace(first, data=_list(data, slice(None), weights)))
         if isinstance(found, TopMoments):
             draws = found.n_effective and found.n_effective * weighted.top / found.top
             return replace(weighted, n_effective=draws, degrees=found.degrees)

@@ -23,7 +23,6 @@ from ._contrasts import (
     added_in_squares,
     interval_comparison,
     quantiles_at,
-    single_of,
 )
 from ._evidence import (
     WeightMeaning,
@@ -41,7 +40,7 @@ from ._evidence import (
 from ._joint import Joint, Spread, Units, joint_influence, joint_samples, mean_influences
 from ._limits import BLOCK, LimitsAt, holm_adjust
 from ._list_intervals import resampled_values
-from ._methods import methods_of, refuse_no_variance
+from ._methods import methods_of, refuse_no_variance, single
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, Question, level_of_both
 
@@ -533,7 +532,12 @@ def _compare_on_list(
     if "influence" in laws:
         influences, groups = influences_of(evidences)
         joint = joint_influence(influences, conditional=not evidences[0].sampled, groups=groups)
-        joint = replace(joint, singles=[*map(single_of, evidences, influences)])
+        joint = replace(
+            joint,
+            singles=[
+                single(x, influence=of_x) for x, of_x in zip(evidences, influences, strict=True)
+            ],
+        )
         target = list_target(measure, influences[:1], [groups])
         return joint_comparison(joint, question, rng, target)
     if evidences[0].sampled:
@@ -601,7 +605,7 @@ def _separate_rows(
             evidences = check_lists(measure, labels, [score], name=name, **rows)
             (influence,), of_rows = influences_of(evidences, name)
             lists.append((influence, of_rows))
-            singles.append(single_of(evidences[0], influence))
+            singles.append(single(evidences[0], influence=influence))
         joint = replace(joint_samples(lists), singles=singles)
         return joint, list_target(measure, *map(list, zip(*lists, strict=True)))
     samples = [query_values_of(measure, y, {"": score}, **rows)[""] for _, y, score, rows in read]

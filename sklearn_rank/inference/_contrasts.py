@@ -12,11 +12,10 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from .._typing import FloatArray
-from ..metrics._shared import ClassInfluence, Draws, Evidence
-from ._joint import Single
+from ..metrics._shared import Draws, Evidence
 from ._limits import Limits, LimitsAt
 from ._list_intervals import limits_of_draws
-from ._methods import method_of, single
+from ._methods import single
 from ._results import Comparison, Interval, Question
 
 
@@ -93,14 +92,7 @@ def _quantile_at(difference: float, limits: LimitsAt, hypothesis: float) -> floa
 
 
 def _single(evidence: Evidence, level: float) -> Interval:
-    return single_of(evidence).interval(level)
-
-
-def single_of(evidence: Evidence, influence: ClassInfluence | None = None) -> Single:
-    """One ranker by itself, of which the influence may be known."""
-    grouped, sampled = evidence.groups is not None, evidence.sampled
-    method = method_of(evidence.measure, grouped=grouped, sampled=sampled)
-    return single(evidence, method, influence)
+    return single(evidence).interval(level)
 
 
 def added_in_squares(limits_of: Sequence[LimitsAt], values: Sequence[float], r: float) -> LimitsAt:

@@ -311,13 +311,19 @@ def method_of(
 
 
 def single(
-    evidence: Evidence, method: Method, influence: ClassInfluence | None = None, **options: Any
+    evidence: Evidence,
+    method: Method | None = None,
+    influence: ClassInfluence | None = None,
+    **options: Any,
 ) -> Single:
-    """Error and limits by a method that ``method_of`` found."""
-    of_classes, sampled = evidence.measure.kind == "binary", evidence.sampled
+    """Error and limits by a method that ``method_of`` found, or by the usual one."""
+    measure, sampled, grouped = evidence.measure, evidence.sampled, evidence.groups is not None
+    of_classes = measure.kind == "binary"
+    if method is None:
+        method = method_of(measure, grouped=grouped, sampled=sampled)
     if of_classes and (sampled or not method.one_class):
         refuse_one_class(evidence.data)
-    if evidence.groups is not None and not sampled:
+    if grouped and not sampled:
         evidence = evidence.repeat()
     if method.moments is not None:
         return method.moments(evidence, method.name, influence)

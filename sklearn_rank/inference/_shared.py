@@ -1,7 +1,7 @@
 """Names that other subpackages import from this one, besides the public names."""
 
 from ._compare import covariance_root, joint_comparison, normal_draws
-from ._contrasts import comparison_of_limits, single_of
+from ._contrasts import comparison_of_limits
 from ._evidence import (
     LEAST_DRAWS,
     WeightMeaning,

@@ -5,9 +5,8 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_rank.inference import compare, metric_interval, sample_size
-from sklearn_rank.inference._contrasts import single_of
 from sklearn_rank.inference._evidence import check_lists
-from sklearn_rank.inference._methods import methods_of
+from sklearn_rank.inference._methods import methods_of, single
 from sklearn_rank.inference._moments import ClassMoments
 from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names
 from sklearn_rank.metrics._shared import ClassInfluence, Groups
@@ -114,7 +113,7 @@ def test_weights_agree(name, weights):
 def test_limits_of_ever_more_rows_meet_at_the_value(name):
     y, score, _, _ = rows()
     (evidence,) = check_lists(get_measure(name), y, [score])
-    moments = single_of(evidence)
+    moments = single(evidence)
     widths = []
     for times in (1, 100, 10**6):
         low, high = moments.resized((times * y.sum(), times * (1 - y).sum())).limits(0.95)
