@@ -139,9 +139,8 @@ class Question:
 
     measure: Measure
     comparing: bool  # Whether two rankers are compared
-    expected: float | None = (
-        None  # Value of the measure, of a comparison that of the second ranker
-    )
+    # Value of the measure, of a comparison that of the second ranker
+    expected: float | None = None
     prevalence: float | None = None
     correlation: float | None = None  # Of the two rankers
     n: int | None = None
