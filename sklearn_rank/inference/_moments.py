@@ -7,6 +7,7 @@ comparison, a fold and a plan read the same object.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from math import hypot, inf, isfinite, isnan, nan, pi, sqrt
 from typing import Any, Self
@@ -37,7 +38,7 @@ from ._results import Interval
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Moments:
+class Moments(ABC):
     """Estimate of a statistic, its standard error, and its limits."""
 
     estimate: float
@@ -46,13 +47,13 @@ class Moments:
     target: str = ""
     bias: float | None = None  # What the limits are corrected for, where a result reports it
 
+    @abstractmethod
     def limits(self, level: float) -> Limits:
         """Lower and upper limit at a level."""
-        raise NotImplementedError
 
+    @abstractmethod
     def resized(self, sizes: Any, factor: float = 1.0) -> Self:
         """The same of other numbers of units of each class, and a factor of their variance."""
-        raise NotImplementedError
 
     def interval(self, level: float) -> Interval:
         low, high = self.limits(level)
