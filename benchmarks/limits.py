@@ -171,7 +171,22 @@ def fits():
         X, y = classes(name, n)
         pairs = ("X @ X.T", partial(np.matmul, X, X.T))
         ranker = package.AccuracyAtTopRanker(0.05, C=0.01, selection="closest")
-        yield f"AccuracyAtTopRanker.fit, {name}", partial(ranker.fit, X, y), pairs, None
+        if name == "spambase":
+            peer = ("liblinear at each row", partial(by_liblinear, X, y, ranker.C))
+        else:
+            general = package.AccuracyAtTopRanker(**ranker.get_params() | {"solver": "cvxpy"})
+            peer = ("Clarabel at each row", partial(general.fit, X, y))
+        yield f"AccuracyAtTopRanker.fit, {name}", partial(ranker.fit, X, y), pairs, peer
+
+
+def by_liblinear(X, y, C):
+    """Solve the problem of accuracy at the top at each row, a linear SVM of ``X - row``."""
+    from sklearn.svm import LinearSVC
+
+    cost = C * len(y) / (2 * np.bincount(y)[y])
+    options = {"loss": "hinge", "C": 1.0, "fit_intercept": False, "max_iter": 1_000_000}
+    for row in X:
+        LinearSVC(**options, random_state=0).fit(X - row, y, sample_weight=cost)
 
 
 def rows_and_classes(n, d):
@@ -212,6 +227,7 @@ def work(request):
     for name, call, (touching, touch), peer in KINDS[request["kind"]]():
         if request["only"] and not any(text in name for text in request["only"]):
             continue
+        peer = peer if request["peers"] else None
         calls = {"ms": call, "touch": touch} | ({"peer": peer[1]} if peer else {})
         best = in_turns(calls, budget=request["budget"])
         yield {
@@ -252,7 +268,8 @@ def compare(options):
     with tree_of(options.before) as before:
         for name in ("before", "after", "after", "before"):
             for kind in KINDS:
-                request = {"kind": kind, "only": options.only, "budget": options.budget / 4}
+                request = {"kind": kind, "only": options.only, "peers": False}
+                request["budget"] = options.budget / 4
                 tree = str(before if name == "before" else REPOSITORY)
                 reports, problem = run_worker(__file__, request, PYTHONPATH=tree)
                 if problem:
@@ -281,7 +298,7 @@ def main():
         compare(options)
     rows = []
     for kind in KINDS:
-        request = {"kind": kind, "only": options.only, "budget": options.budget}
+        request = {"kind": kind, "only": options.only, "budget": options.budget, "peers": True}
         reports, problem = run_worker(__file__, request)
         rows += reports
         if problem:
