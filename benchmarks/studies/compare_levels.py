@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, seeded, write_table
 
-from sklearn_rank.inference import _compare as _max_t
+from sklearn_rank.inference import _level as _max_t
 from sklearn_rank.inference import compare
 from sklearn_rank.metrics import get_measure
 

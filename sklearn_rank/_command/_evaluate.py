@@ -17,7 +17,7 @@ from ._output import CommandError, as_csv, as_json, write
 from ._rankings import Rankings, given, read_rankings, reason
 
 # Fields of a comparison that are not of its contrasts.
-OF_RANKERS = ("names", "values", "standard_errors", "value_limits")
+OF_RANKERS = ("names", "values", "standard_errors", "value_limits", "best")
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +87,7 @@ def run_compare(options: Namespace) -> None:
     for title, comparison in comparisons.items():
         both = {"measure": title, "conclusions": list(comparison.conclusions)}
         results.append(result := comparison.to_dict() | both)
-        shared = {name: x for name, x in result.items() if not isinstance(x, list)}
+        shared = {name: x for name, x in result.items() if not isinstance(x, list | dict)}
         names = [name for name in result if name not in (*OF_RANKERS, *shared)]
         for row in zip(*(result[name] for name in names), strict=True):
             rows.append(shared | {name.rstrip("s"): x for name, x in zip(names, row, strict=True)})

@@ -283,12 +283,12 @@ class RankEnsemble(NamedMembers, QueryRanker):
     >>> print(ensemble.comparison_)
     mean ndcg@5 over 20 queries
     hypothesis: equal ndcg@5; two-sided; max-t; level 95 %; adjusted for 2 contrasts
-    standard errors are of each ranker alone, not adjusted for choosing the best
+    best: linear, 0.8023 [0.7167, 0.8640], counting the choice among 3
     <BLANKLINE>
     ranker     value  standard error  95 % interval, all together
-    ensemble  0.7974          0.0326             [0.7003, 0.8727]
-    linear    0.8023          0.0328             [0.7043, 0.8775]
-    trees     0.7672          0.0357             [0.6632, 0.8505]
+    ensemble  0.7974          0.0326             [0.7126, 0.8649]
+    linear    0.8023          0.0328             [0.7167, 0.8698]
+    trees     0.7672          0.0357             [0.6762, 0.8418]
     <BLANKLINE>
     contrast           difference       95 % interval      p  conclusion
     linear - ensemble     +0.0049  [-0.0449, +0.0547]  0.964  no difference shown

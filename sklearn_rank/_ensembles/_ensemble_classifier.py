@@ -229,12 +229,12 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     >>> print(ensemble.comparison_)
     ap on 351 items, 225 positive
     hypothesis: equal ap; two-sided; max-t; level 95 %; adjusted for 2 contrasts
-    standard errors are of each ranker alone, not adjusted for choosing the best
+    best: ensemble, 0.9411 [0.8771, 0.9723], counting the choice among 3
     <BLANKLINE>
     ranker       value  standard error  95 % interval, all together
-    ensemble    0.9411          0.0131             [0.8754, 0.9774]
-    linear      0.8765          0.0272             [0.7918, 0.9300]
-    neighbours  0.9095          0.0165             [0.8446, 0.9512]
+    ensemble    0.9411          0.0131             [0.8771, 0.9768]
+    linear      0.8765          0.0272             [0.7936, 0.9290]
+    neighbours  0.9095          0.0165             [0.8461, 0.9504]
     <BLANKLINE>
     contrast               difference       95 % interval       p  conclusion
     linear - ensemble         -0.0646  [-0.1287, -0.0005]   0.048  ensemble better

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +13,6 @@ from scipy.stats import rankdata
 
 from .. import _outer
 from .._lists import ScoredLists
-from .._printed import ROUNDING
 from .._typing import FloatArray, IntArray
 from .._validation import check_choice, check_generator, check_level
 from ..bounds._shared import NEGLIGIBLE
@@ -38,57 +37,15 @@ from ._evidence import (
     refuse_unknown,
 )
 from ._joint import Joint, Spread, Units, joint_influence, joint_samples, mean_influences
-from ._limits import BLOCK, LimitsAt, holm_adjust
+from ._level import largest_of_contrasts
+from ._limits import LimitsAt, holm_adjust
 from ._list_intervals import resampled_values
 from ._methods import methods_of, refuse_no_variance, single
 from ._queries import compare_samples, joint_means, query_values_of
-from ._results import Comparison, Question, level_of_both
+from ._results import Comparison, Question
 
 if TYPE_CHECKING:
     from .._labels_in_part import Design
-
-# Draws of the largest of several statistics, and products that they may take in all.
-FEWEST, MOST, FLOPS = 10_000, 100_000, 2 * 10**9
-
-
-def covariance_root(covariance: FloatArray) -> FloatArray:
-    """Matrix R with ``R R' = covariance``, of shape (n, rank)."""
-    values, vectors = np.linalg.eigh(covariance)
-    positive = values > ROUNDING * values[-1]
-    return vectors[:, positive] * np.sqrt(values[positive])
-
-
-def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    rows = max(1, BLOCK // len(root))
-    for start in range(0, n_draws, rows):
-        shape = min(rows, n_draws - start), root.shape[1]
-        yield rng.standard_normal(shape, dtype=root.dtype) @ root.T
-
-
-def largest_of_contrasts(
-    covariance: FloatArray,
-    contrasts: FloatArray,
-    rng: np.random.Generator,
-    *,
-    signed: bool = False,
-) -> FloatArray:
-    """Draw the largest statistic of contrasts of normal variables, ascending.
-
-    There are 100,000 draws; fewer, at least 10,000, for so many contrasts that they take seconds.
-    """
-    scale = np.sqrt(np.diag(covariance))
-    scale[scale == 0.0] = 1.0
-    root = (contrasts * scale) @ covariance_root(covariance / np.outer(scale, scale))
-    errors = np.sqrt(np.sum(root**2, axis=1, keepdims=True))
-    # Contrasts that vary by rounding alone are as good as any one variable.
-    varies = errors[:, 0] > ROUNDING
-    root = root[varies] / errors[varies] if varies.any() else np.ones((1, 1))
-    n_draws = int(np.clip(FLOPS / root.size, FEWEST, MOST))
-    maxima = [
-        (drawn if signed else np.abs(drawn, out=drawn)).max(axis=1)
-        for drawn in normal_draws(root.astype(np.float32), n_draws, rng)
-    ]
-    return np.sort(np.concatenate(maxima).astype(np.float64))
 
 
 def joint_comparison(
@@ -136,18 +93,20 @@ def joint_comparison(
     else:
         half = -stdtrit(degrees, tail) * errors
         low, high = differences - half, differences + half
-    of_each = level_of_both(question.level, question.alternative) ** (1.0 / len(joint.estimates))
     errors_of_values = joint.errors
     for i, statistic in enumerate(joint.singles):
         if statistic.error is not None:
             errors_of_values[i] = statistic.error
+    method = "square-and-add" if separate else method
+    known = (np.diag(joint.covariance) > 0.0).all()
+    covariance = joint.covariance if known else joint.regularized
+    of_values = question.of_values(method, joint.estimates, joint.singles, covariance, rng)
     half_range = joint.length * np.abs(matrix).sum(axis=1) / 2.0
     return question.answer(
-        "square-and-add" if separate else method,
+        method,
         target,
-        values=joint.estimates,
+        **of_values,
         standard_errors=errors_of_values,
-        value_limits=[x.limits(of_each) for x in joint.singles],  # At Sidak's level
         differences=differences,
         # Where scores are tied, a value may lie outside of the range without ties.
         low=np.minimum(np.maximum(low, -half_range), differences),
@@ -362,8 +321,12 @@ def compare(
 
     A value with its standard error says what it says for one ranker that was chosen beforehand:
     the best of many is too good by chance. The limits ``value_limits`` hold together with
-    probability ``level``, for the best ranker too. They are those of each value by itself, at the
-    level ``level^(1/K)`` of Sidak.
+    probability ``level``. They are those of each value by itself, at the level ``1 - 2 Phi(-c)``
+    of the quantile c of the largest of the K correlated errors: of rankers that are alike they are
+    hardly wider than of one. ``best`` has limits for the best, whichever it is. As it may be the
+    best by chance, the limit on the worse side is that of ``value_limits``. The best of the sample
+    is at most as good as the best there is, so the other limit is the best of those of the values
+    by themselves, at ``level``. In simulations both hold (:doc:`/benchmarks/inference`).
 
     The variance V of a difference is the sum S of the squares of what the units (the items of a
     class, queries or groups) contribute to it. Where few units carry it, a sample that lacks some
@@ -438,12 +401,12 @@ def compare(
     >>> print(compare("auc", y, scores, baseline="c", random_state=0))
     auc on 400 items, 80 positive
     hypothesis: equal auc; two-sided; max-t; level 95 %; adjusted for 2 contrasts
-    standard errors are of each ranker alone, not adjusted for choosing the best
+    best: b, 0.8610 [0.7947, 0.8986], counting the choice among 3
     <BLANKLINE>
     ranker   value  standard error  95 % interval, all together
-    a       0.8538          0.0230             [0.7815, 0.9015]
-    b       0.8610          0.0214             [0.7930, 0.9055]
-    c       0.6385          0.0337             [0.5499, 0.7168]
+    a       0.8538          0.0230             [0.7833, 0.9007]
+    b       0.8610          0.0214             [0.7947, 0.9048]
+    c       0.6385          0.0337             [0.5518, 0.7153]
     <BLANKLINE>
     contrast  difference       95 % interval         p  conclusion
     a - c        +0.2153  [+0.1449, +0.2856]   2.8e-09  a better

@@ -13,6 +13,7 @@ from scipy.special import ndtr
 
 from .._typing import FloatArray
 from ..metrics._shared import Draws, Evidence
+from ._joint import Single
 from ._limits import Limits, LimitsAt
 from ._list_intervals import limits_of_draws
 from ._methods import single
@@ -21,9 +22,9 @@ from ._results import Comparison, Interval, Question
 
 def interval_comparison(evidences: Sequence[Evidence], question: Question) -> Comparison:
     """Test contrasts by their limits: a hypothesis is rejected at the levels that exclude it."""
-    first, singles = evidences[0], [_single(evidence, question.level) for evidence in evidences]
+    first, singles = evidences[0], [single(evidence) for evidence in evidences]
     of_draws = "draws" in first.measure.laws and first.groups is None
-    values = np.array([single.estimate for single in singles])
+    values = np.array([x.interval(question.level).estimate for x in singles])
 
     def limits_of(row: FloatArray) -> tuple[float, LimitsAt]:
         pair = evidences[int(row.argmax())], evidences[int(row.argmin())]
@@ -31,7 +32,7 @@ def interval_comparison(evidences: Sequence[Evidence], question: Question) -> Co
 
     method = "square-and-add" if of_draws else "bonferroni"
     target = f"{first.measure.name} on {first.data.sizes[0]:.0f} items"
-    return comparison_of_limits(question, values, limits_of, target, method)
+    return comparison_of_limits(question, values, limits_of, target, method, singles)
 
 
 def comparison_of_limits(
@@ -40,6 +41,7 @@ def comparison_of_limits(
     limits_of: Callable[[FloatArray], tuple[float, LimitsAt]],
     target: str,
     method: str,
+    singles: Sequence[Single] = (),
 ) -> Comparison:
     """Test contrasts by their estimates and limits at each level.
 
@@ -59,7 +61,7 @@ def comparison_of_limits(
     return question.answer(
         method,
         target,
-        values=values,
+        **question.of_values(method, values, singles),
         differences=[difference for difference, _ in contrasts],
         low=low,
         high=high,

@@ -16,6 +16,8 @@ from .._printed import ROUNDING, Printed, fixed, html_table, text_table
 from .._typing import FloatArray
 from .._validation import check_choice, is_number
 from ..metrics import Measure
+from ._joint import Single
+from ._level import excess_of_largest, simultaneous_level
 from ._limits import Alternative
 
 BEST = "standard errors are of each ranker alone, not adjusted for choosing the best"
@@ -47,7 +49,8 @@ class Interval(Printed):
         Limits allow for items that the sample lacks too, and may be wider than it says.
     bias : float or None, default=None
         Estimated bias: the mean of the estimate minus the target. It was subtracted from the
-        centre of the interval. None if the method makes no correction.
+        centre of the interval, except for the best of several rankers, whose limits count the
+        choice. None if the method makes no correction.
 
     Notes
     -----
@@ -148,8 +151,13 @@ class Comparison(Printed):
     greater_is_better : bool, default=True
         Whether a greater value of the measure is better.
     value_limits : tuple of pairs of float, default=()
-        Lower and upper limit of each value. All of them hold with probability ``interval_level``,
-        so that those of the best ranker hold too; empty if the method gives none.
+        Lower and upper limit of each value. All of them hold with probability ``interval_level``;
+        empty if the method gives none.
+    best : Interval or None, default=None
+        The best value, with limits of probability ``interval_level`` whichever ranker it is of:
+        they count the choice on the same rows. Its ``bias`` is what the choice is expected to add,
+        if the values were true; of equal rankers up to 1.4 times as much. None if the method gives
+        no limits of values.
 
     See Also
     --------
@@ -192,6 +200,7 @@ class Comparison(Printed):
     difference_errors: tuple[float, ...] = ()
     greater_is_better: bool = True
     value_limits: tuple[tuple[float, float], ...] = ()
+    best: Interval | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -320,8 +329,16 @@ class Comparison(Printed):
             f"hypothesis: {self.hypothesis}; {self.alternative}{margin}; {self.method};"
             f" level {100 * self.level:.4g} %{adjusted}",
             *([alone] if self._where else []),
-            *([BEST] if not np.isnan(self.standard_errors).all() else []),
+            *self._best(),
         ]
+
+    def _best(self) -> list[str]:
+        if self.best is None or len(self.names) < 3:
+            return [] if np.isnan(self.standard_errors).all() else [BEST]
+        name = self.names[self.values.index(self.best.estimate)]
+        value, low, high = map(fixed, (self.best.estimate, self.best.low, self.best.high))
+        among = f"counting the choice among {len(self.names)}"
+        return [f"best: {name}, {value} [{low}, {high}], {among}"]
 
     def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], str]:
         """Return the rows of rankers and of contrasts, and a note on contrasts left out."""
@@ -487,6 +504,35 @@ class Question:
             return np.abs(statistics)
         return -statistics if self.alternative == "less" else statistics
 
+    def of_values(
+        self,
+        method: str,
+        values: FloatArray,
+        singles: Sequence[Single],
+        covariance: FloatArray | None = None,
+        rng: Any = None,
+    ) -> dict[str, Any]:
+        """Values, limits that hold together, Bonferroni's without a covariance, and the best.
+
+        The best of the sample is at most as good as the best there is, which is one and the same
+        in every sample: on that side the best of the limits of each by itself holds.
+        """
+        if not singles:
+            return {"values": values}
+        level, n = level_of_both(self.level, self.alternative), len(values)
+        of_each, bias = 1.0 - (1.0 - level) / n, None
+        sign = 1.0 if self.measure.greater_is_better else -1.0
+        if covariance is not None:
+            of_each = simultaneous_level(covariance, level, rng)
+            bias = sign * excess_of_largest(sign * values, covariance)
+        together = [x.limits(of_each) for x in singles]
+        lows, highs = zip(*(x.limits(level) for x in singles), strict=True)
+        i = int((sign * values).argmax())
+        low, high = (together[i][0], max(highs)) if sign > 0.0 else (min(lows), together[i][1])
+        target = f"{self.measure.name} of {self.names[i]!r}, the best of {n}, chosen on these rows"
+        best = Interval(values[i], low, high, level, method, target, singles[i].error, bias)
+        return {"values": values, "value_limits": together, "best": best}
+
     def answer(
         self, method: str, target: str, hypothesis: str | None = None, **found: Any
     ) -> Comparison:
@@ -495,6 +541,7 @@ class Question:
             ("low", "high", "statistics"), (nan,) * len(self.contrasts)
         )
         numbers["standard_errors"] = (nan,) * len(self.names)
+        best = found.pop("best", None)
         numbers |= {name: tuple(values) for name, values in found.items()}
         return Comparison(
             measure=self.measure.name,
@@ -507,6 +554,7 @@ class Question:
             target=target,
             hypothesis=hypothesis or self.hypothesis,
             greater_is_better=self.measure.greater_is_better,
+            best=best,
             **numbers,
         )
 

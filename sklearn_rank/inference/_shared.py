@@ -1,6 +1,6 @@
 """Names that other subpackages import from this one, besides the public names."""
 
-from ._compare import covariance_root, joint_comparison, normal_draws
+from ._compare import joint_comparison
 from ._contrasts import comparison_of_limits
 from ._evidence import (
     LEAST_DRAWS,
@@ -29,6 +29,7 @@ from ._joint import (
     never_certain_covariance,
     variance_of,
 )
+from ._level import covariance_root, normal_draws
 from ._limits import (
     BLOCK,
     MOST_STEPS,

@@ -188,23 +188,43 @@ def test_a_small_sample_beside_a_large_one():
 
 def test_limits_of_values_hold_together():
     y, scores = rankers(5)
-    two = compare("auc", y, {name: scores[name] for name in "ab"})
-    # Of two by Sidak's level.
-    for name, limits in zip("ab", two.value_limits, strict=True):
-        alone = metric_interval("auc", y, scores[name], level=0.95**0.5)
-        assert limits == pytest.approx((alone.low, alone.high))
     found = compare("auc", y, scores, random_state=0)
-    assert found.value_limits == compare("auc", y, scores, random_state=1).value_limits
+    again = compare("auc", y, scores, random_state=0)
+    assert found.value_limits == again.value_limits
     assert found["a - b"].value_limits == found.value_limits[:2]
     for name, (low, high) in zip("abc", found.value_limits, strict=True):
-        wide = metric_interval("auc", y, scores[name], level=0.95 ** (1 / 3))
-        assert (low, high) == pytest.approx((wide.low, wide.high))
-    assert "not adjusted for choosing the best" in str(found)
+        widest = metric_interval("auc", y, scores[name], level=1 - 0.05 / 3)
+        narrowest = metric_interval("auc", y, scores[name])
+        assert widest.low < low < narrowest.low
+        assert narrowest.high < high < widest.high
     assert "95 % interval, all together" in str(found)
-    # A power of a statistic has the limits of the statistic.
-    heights = compare("negative_height_loss@4", y, {name: scores[name] for name in "ab"})
-    alone = metric_interval("negative_height_loss@4", y, scores["a"], level=0.95**0.5)
-    assert heights.value_limits[0] == pytest.approx((alone.low, alone.high))
+    # Rankers that are alike are as good as one, and a pair needs no draws.
+    alike = {name: scores["a"] + 1e-3 * scores[name] for name in "bc"}
+    one, pair = metric_interval("auc", y, scores["a"]), compare("auc", y, alike)
+    assert pair == compare("auc", y, alike)
+    assert pair.value_limits[0] == pytest.approx((one.low, one.high), abs=2e-3)
+
+
+@pytest.mark.parametrize("name", ["auc", "accuracy_loss@top0.3", "negative_height_loss@4"])
+def test_the_best_of_several(name):
+    y, scores = rankers(5)
+    found = compare(name, y, scores, random_state=0)
+    sign = 1 if found.greater_is_better else -1
+    values = sign * np.array(found.values)
+    i = int(values.argmax())
+    best, alone = found.best, [metric_interval(name, y, scores[x]) for x in found.names]
+    assert best.estimate == found.values[i]
+    assert best.standard_error == pytest.approx(alone[i].standard_error)
+    worse, better = (best.low, best.high)[::sign]
+    assert worse == found.value_limits[i][0 if sign == 1 else 1]
+    ends = [x.high if sign == 1 else x.low for x in alone]
+    assert better == pytest.approx(sign * max(sign * np.array(ends)))
+    assert sign * best.bias > 0
+    assert f"{name} of {found.names[i]!r}, the best of 3" in best.target
+    line = f"best: {found.names[i]}, {best.estimate:.4f} [{best.low:.4f}, {best.high:.4f}]"
+    assert f"{line}, counting the choice among 3" in str(found)
+    assert "best: " not in str(found[found.contrasts[0]])
+    assert compare(name, y, scores, method="swap", random_state=0).best is None
 
 
 def test_the_lower_limit_of_the_best_of_many_holds():

@@ -2,10 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm, studentized_range
+from scipy.stats import multivariate_normal, norm, studentized_range
 
-from sklearn_rank.inference import _compare as module
-from sklearn_rank.inference._compare import covariance_root, largest_of_contrasts, normal_draws
+from sklearn_rank.inference import _level as module
+from sklearn_rank.inference._level import (
+    covariance_root,
+    excess_of_largest,
+    largest_of_contrasts,
+    normal_draws,
+    simultaneous_level,
+)
 
 N_DRAWS = 100_000
 
@@ -64,3 +70,32 @@ def test_fewer_draws_of_many_contrasts(monkeypatch):
     monkeypatch.setattr(module, "FLOPS", 10**5)
     found = largest_of_contrasts(np.eye(9), np.eye(9), np.random.default_rng(4))
     assert len(found) == module.FEWEST
+
+
+def test_level_that_holds_together():
+    rng = np.random.default_rng(5)
+    assert simultaneous_level(np.array([[3.0]]), 0.9, rng) == 0.9
+    for n in (2, 5, 20):
+        level = simultaneous_level(np.diag(np.arange(1.0, n + 1)), 0.95, rng)
+        assert 1 - level == pytest.approx(1 - 0.95 ** (1 / n), rel=0.06)
+        assert simultaneous_level(np.ones((n, n)), 0.95, rng) == pytest.approx(0.95, abs=2e-3)
+        # No correlation makes the level higher than Bonferroni's.
+        assert level <= 1 - 0.05 / n
+    for r in (-1.0, -0.7, 0.0, 0.4, 1.0):
+        covariance = np.array([[1.0, 2 * r], [2 * r, 4.0]])
+        c = norm.ppf((1 + simultaneous_level(covariance, 0.95, rng)) / 2)
+        drawn = largest_of_contrasts(covariance, np.eye(2), rng)
+        assert c == pytest.approx(np.quantile(drawn, 0.95), abs=0.02)
+    exact = multivariate_normal(cov=[[1.0, 0.4], [0.4, 1.0]])
+    c = norm.ppf((1 + simultaneous_level(np.array([[1.0, 0.4], [0.4, 1.0]]), 0.95, rng)) / 2)
+    assert exact.cdf([c, c], lower_limit=[-c, -c]) == pytest.approx(0.95, abs=1e-6)
+
+
+def test_expected_excess_of_the_largest_of_two():
+    # Clark (1961).
+    covariance = np.array([[1.0, 0.3], [0.3, 2.0]])
+    for lead in (0.0, 1.0, -3.0):
+        expected = 2.4**0.5 * norm.pdf(lead / 2.4**0.5)
+        assert excess_of_largest(np.array([lead, 0.0]), covariance) == pytest.approx(
+            expected, abs=0.03
+        )
