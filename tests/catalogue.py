@@ -90,6 +90,10 @@ def _mean(measure, **parameters):
     return partial(orders.expected, measure, **parameters)
 
 
+def _inverse_mean(measure, **parameters):
+    return lambda y_true, y_score: 1.0 / _mean(measure, **parameters)(y_true, y_score)
+
+
 def _cases(function, oracle, settings, of=_mean, said=None, **case):
     """Cases of a function, or of a measure that has none, at settings.
 
@@ -269,6 +273,14 @@ PAIRS = [
         **OF_TWO_CLASSES,
     ),
     *_cases(
+        "precision@recall{:g}",
+        roc_points.items_a_positive,
+        _each("min_recall", (0.6, 0.5, 1.0), "precision@recall{:g}"),
+        _inverse_mean,
+        undefined=_no_positive,
+        weights="relative",
+    ),
+    *_cases(
         metrics.kolmogorov_smirnov_score,
         roc_points.kolmogorov_smirnov,
         [("ks", {}), (None, {"two_sided": True})],
@@ -284,6 +296,13 @@ TOP = [
         metrics.precision_at_top_score,
         orders.precision_at_top,
         _each("tau", (0.2, 0.35, 0.5), "precision@top{}"),
+        weights="relative",
+    ),
+    *_cases(
+        "recall@top{}",
+        orders.recall_at_top,
+        _each("tau", (0.2, 0.35, 0.5), "recall@top{}"),
+        undefined=_no_positive,
         weights="relative",
     ),
     *_cases(

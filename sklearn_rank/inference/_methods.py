@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite
 from typing import Any, NoReturn
 
@@ -165,8 +166,11 @@ def _order_statistics(evidence: Evidence, name: str, influence: Any = None) -> M
     found = _influence(evidence, name, influence)
     curve, (n_pos, n_neg) = influence.curve, map(float, influence.sizes)
     n_ones, n_others = (n_pos, n_neg) if curve.of_positives else (n_neg, n_pos)
-    known: Any = {"estimate": found.estimate, "error": found.error, "target": found.target}
-    return RateMoments(curve=curve, n_ones=n_ones, n_others=n_others, **known)
+    measure_at = partial(measure.of_rate, positives=n_pos / (n_pos + n_neg))
+    names = ("estimate", "error", "target", "label_variance")
+    known: Any = {name: getattr(found, name) for name in names}
+    of_curve: Any = {"curve": curve, "n_ones": n_ones, "n_others": n_others}
+    return RateMoments(measure_at=measure_at, **of_curve, **known)
 
 
 # In the order of preference: "auto" is the first that the laws of the measure allow.

@@ -8,6 +8,7 @@ comparison, a fold and a plan read the same object.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import hypot, inf, isfinite, isnan, nan, pi, sqrt
 from typing import Any, Self
@@ -165,17 +166,9 @@ class ClassMoments(Moments):
         origin, length = self.whole[0], self.whole[1] - self.whole[0]
         low = origin + length * min(float(lows.min()), self.share)
         high = origin + length * max(float(highs.max()), self.share)
-        low, high = min(low**self.exponent, value), max(high**self.exponent, value)
-        if not self.label_variance:
-            return low, high
-        # What other shares of positives do, on the scale of logarithms. The distances are added in
-        # squares: given the labels the errors are not correlated (Zou & Donner 2008).
+        low, *_, high = sorted((low**self.exponent, value, high**self.exponent))
         half = two_sided_quantile(level, self.degrees) * sqrt(self.label_variance)
-        relative = half / value if value > half else 0.0
-        down, up = (half * exprel([-relative, relative])).tolist()
-        low, high = value - hypot(value - low, down), value + hypot(high - value, up)
-        least, most = self.allowed
-        return min(max(low, least), value), max(min(high, most), value)
+        return with_random_labels(value, (low, high), half, self.allowed)
 
     def with_student(self) -> ClassMoments:
         """With Student's quantile for independent units, by Satterthwaite's degrees of freedom."""
@@ -204,6 +197,20 @@ class ClassMoments(Moments):
             slope_variance=self.slope_variance * ratio**1.5,
             label_variance=self.label_variance * ratio,
         )
+
+
+def with_random_labels(value: float, limits: Limits, half: float, allowed: Limits) -> Limits:
+    """Add what other shares of positives do, normal limits of which are half a width away.
+
+    On the scale of logarithms. The distances are added in squares: given the labels the errors are
+    not correlated (Zou & Donner 2008).
+    """
+    if not half:
+        return limits
+    relative = half / value if value > half else 0.0
+    down, up = (half * exprel([-relative, relative])).tolist()
+    low, high = value - hypot(value - limits[0], down), value + hypot(limits[1] - value, up)
+    return min(max(low, allowed[0]), value), max(min(high, allowed[1]), value)
 
 
 def _of_classes(
@@ -361,6 +368,8 @@ class RateMoments(Moments):
     curve: RateCurve
     n_ones: float  # Number of items of the class whose rate it is
     n_others: float
+    measure_at: Callable[[float], float]  # The measure at a rate, in which it is monotone
+    label_variance: float = 0.0  # Of the measure, by the random share of positives
 
     def limits(self, level: float) -> Limits:
         tail, curve = (1.0 - level) / 2.0, self.curve
@@ -371,10 +380,20 @@ class RateMoments(Moments):
         chance = safe_limits(estimate, self.n_ones, level)
         low = estimate - hypot(estimate - curve.before(least) / k, estimate - chance[0])
         high = estimate + hypot(curve.before(largest) / k - estimate, chance[1] - estimate)
-        low, high = max(low, 0.0), min(high, 1.0)
-        return (low, high) if curve.of_positives else (1.0 - high, 1.0 - low)
+        rates = max(low, 0.0), min(high, 1.0)
+        rates = rates if curve.of_positives else (1.0 - rates[1], 1.0 - rates[0])
+        value = self.estimate
+        low, *_, high = sorted((value, *map(self.measure_at, rates)))
+        half = two_sided_quantile(level) * sqrt(self.label_variance)
+        return with_random_labels(value, (low, high), half, (0.0, 1.0))
 
     def resized(self, sizes: Any, factor: float = 1.0) -> RateMoments:
         ones, others = sizes if self.curve.of_positives else sizes[::-1]
         # Numbers of items that vary as much; binomial ones are whole.
-        return replace(self, n_ones=ones / factor, n_others=max(round(others / factor), 1.0))
+        ratio = (self.n_ones + self.n_others) / (ones + others)
+        return replace(
+            self,
+            n_ones=ones / factor,
+            n_others=max(round(others / factor), 1.0),
+            label_variance=self.label_variance * ratio,
+        )

@@ -77,6 +77,10 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
       (h / k)**p)**(1/p)``, h the number of the k positives below the negative; p is at least 1.
       At 1 it is one less the AUC, at ``"inf"`` the share of positives below the highest negative
       (infinite push). Ties are averaged inside the root.
+    - ``"recall@top0.05"``: share of the positives in the top ``tau``, a whole number of items.
+    - ``"precision@recall0.8"``: precision of the shortest top with that share of the positives,
+      ``j / (j + F)``, j the least number of positives that is such a share and F the number of
+      negatives above positive j: a step of the precision-recall curve. Ties are averaged in F.
     - ``"top1"``: share of the lists whose first item has the highest relevance of the list.
     - ``"profit@10"``: sum of the amounts of the first k items. The labels are amounts, what an
       item brings if it is acted on, negative for a cost.

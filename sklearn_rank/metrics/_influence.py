@@ -74,13 +74,13 @@ class ClassInfluence:
         _, centers, _ = with_half_more(sizes, means, 0.0, self.class_ends())
         at = max(self.estimate, float((centers - means).sum()))
         slope = self.exponent * at ** (self.exponent - 1.0)
-        low, high = self.range
+        low, high = sorted(end**self.exponent for end in self.range)
         return replace(
             self,
             estimate=self.estimate**self.exponent,
             values=slope * self.values,
             ends=None if self.ends is None else np.multiply(slope, self.ends),
-            range=(low**self.exponent, high**self.exponent),
+            range=(low, high),
             exponent=1.0,
         )
 

@@ -346,6 +346,10 @@ class _PointOfCurve(_Rates):
         # A point of the curve at the extreme of a class has no influence function.
         return ("curve",) if self.has_influence else ()
 
+    def of_rate(self, rate: float, positives: float) -> float:
+        """The measure at a rate of the other class and a share of positives."""
+        return rate
+
 
 class TPRAtFPRMeasure(_PointOfCurve):
     stem = "tpr@fpr"
@@ -537,6 +541,43 @@ def fpr_at_tpr_loss(
     >>> fpr_at_tpr_loss([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], min_tpr=0.9)
     0.5
     """
+
+
+@without_function
+class PrecisionAtRecallMeasure(FPRAtTPRMeasure):
+    """Precision ``1 / (1 + odds * FPR)`` at a true positive rate; ties are averaged in the FPR."""
+
+    function = ""
+    greater_is_better = True
+    lacking = "no positive"
+    stem = "precision@recall"
+    _number = NamedNumber("min_tpr", partial(share, also="1"), "0.8")
+    is_mean_over_ties = False
+    from_ranges = None  # type: ignore[assignment]
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        found = self._min_positives(lists.positives)
+        found = np.maximum(np.where(lists.whole, np.ceil(found), found), 0.0)
+        # Without negatives there is no rate.
+        wrong = np.nan_to_num(super().values(lists)) * (lists.sizes - lists.positives)
+        with np.errstate(invalid="ignore"):
+            return found / (found + wrong)
+
+    def of_rate(self, rate: float, positives: float) -> float:
+        found = positives * self.min_tpr
+        return found / (found + (1.0 - positives) * rate)
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Influence on the inverse, which is linear in the false positive rate."""
+        n, n_pos = float(lists.sizes[0]), float(lists.positives[0])
+        found = float(np.ceil(self._min_positives(lists.positives))[0])
+        odds = (n - n_pos) / found
+        inverse = super()._influence(lists).scaled(-1.0 / odds, 1.0 / odds)
+        # More positives are found than the rate says.
+        beyond = (inverse.estimate - 1.0) * (1.0 - found / (self.min_tpr * n_pos))
+        # Where more are positive, the odds are smaller.
+        slope = (inverse.estimate - 1.0) / inverse.estimate**2 * n**2 / (n_pos * (n - n_pos))
+        return replace(inverse, bias=inverse.bias + beyond, label_slope=slope, exponent=-1.0)
 
 
 class KolmogorovSmirnovMeasure(_Rates):

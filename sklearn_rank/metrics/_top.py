@@ -659,6 +659,22 @@ def precision_at_top_score(
 
 
 @without_function
+class RecallAtTopMeasure(OfTop, _ShareOfTop):
+    lacking = "no positive"
+    stem = "recall@top"
+
+    def _mass(self, lists: ScoredLists) -> FloatArray:
+        return masses_of_tops(lists, self.tau)
+
+    def _divisor(self, mass: Any, n_pos: Any) -> Any:
+        return n_pos
+
+    @property
+    def order_counts_within(self) -> float:
+        return float(self.tau)
+
+
+@without_function
 class EnrichmentFactorMeasure(ConventionalMeasure):
     weights = "relative"
     _rounds_top = True

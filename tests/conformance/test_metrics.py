@@ -248,7 +248,7 @@ def test_tied_items_of_one_label_are_one_item_of_their_weight(case):
 
 
 # These take ties of real weights as the limit of ever finer repetitions.
-LIMITS = ("partial_auc@", "negative_height_loss@", "tpr@fpr", "fpr@tpr")
+LIMITS = ("partial_auc@", "negative_height_loss@", "tpr@fpr", "fpr@tpr", "precision@recall")
 
 
 @pytest.mark.parametrize(

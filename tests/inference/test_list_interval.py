@@ -128,6 +128,18 @@ def test_rates_with_groups_use_the_influence_and_ties_keep_the_estimate_inside()
     assert grouped.method == "influence"
 
 
+def test_precision_at_a_recall_has_the_limits_of_its_rate():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) < 40
+    score = np.round(rng.normal(size=200) + 1.5 * y, 1)
+    rate = metric_interval("fpr@tpr0.7", y, score)
+    found = metric_interval("precision@recall0.7", y, score)
+    values = (1.0 / (1.0 + 160 / 28 * x) for x in (rate.estimate, rate.high, rate.low))
+    assert (found.estimate, found.low, found.high) == pytest.approx(tuple(values))
+    random = metric_interval("precision@recall0.7", y, score, conditional=False)
+    assert random.low < found.low < found.high < random.high
+
+
 OF_SHARES = "lift@0.1 enrichment@0.05 rie@20 recall@50 f1@50 accuracy_loss@top0.1"
 
 

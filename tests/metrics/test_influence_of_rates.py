@@ -18,10 +18,12 @@ NEGATIVE = np.array([0.05, 0.10, 0.20, 0.30, 0.35])
 K, M = 400_000, 600_000
 OF_RATES = ("tpr@fpr0.1", "tpr@fpr0.6", "fpr@tpr0.9", "fpr@tpr0.4")
 OF_TOPS = ("precision@top0.3", "precision@300000", "recall@300000", "f1@300000", "r_precision")
+OF_TOPS += ("recall@top0.3", "precision@recall0.9", "precision@recall0.4")
 
 
 def influence(measure, y_true, y_score, **options):
-    return measure.influence_of(measure.lists(y_true, y_score, **options))
+    found = measure.influence_of(measure.lists(y_true, y_score, **options))
+    return found and found.linear
 
 
 def table(positive=POSITIVE, negative=NEGATIVE, k=K, m=M):
@@ -95,7 +97,9 @@ def test_the_rates_are_each_other_in_the_mirror():
     )
 
 
-@pytest.mark.parametrize("name", ["tpr@fpr0.1", "fpr@tpr0.8", "recall@60", "r_precision"])
+@pytest.mark.parametrize(
+    "name", ["tpr@fpr0.1", "fpr@tpr0.8", "precision@recall0.8", "recall@60", "r_precision"]
+)
 def test_variance_is_that_of_samples(name):
     rng = np.random.default_rng(1)
     positive, found = np.arange(600) < 150, []
@@ -159,6 +163,7 @@ def test_what_is_not_known():
     for measure in (
         get_measure("tpr@fpr0"),
         get_measure("fpr@tpr1"),
+        get_measure("precision@recall1"),
         get_measure("ks"),
         get_measure(recall_at_k_score, k=3, convention="trec_eval"),
         get_measure(r_precision_score, convention="ranx"),

@@ -40,6 +40,10 @@ def precision_at_top(labels, tau):
     return sum(labels[:j]) / j
 
 
+def recall_at_top(labels, tau):
+    return sum(labels[: top_count(len(labels), tau)]) / sum(labels)
+
+
 def smoothed_precision_at_top(labels, tau):
     shares = [min(Fraction(1), Fraction(str(tau)) * times) for times in (Fraction(1, 2), 1, 2, 4)]
     return sum(precision_at_top(labels, share) for share in shares) / 4

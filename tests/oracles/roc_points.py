@@ -29,6 +29,13 @@ def fpr_at_tpr(labels, min_tpr):
     return negatives / labels.count(0)
 
 
+def items_a_positive(labels, min_recall):
+    """Length of the shortest top with such a share of the positives, over its positives."""
+    needed = ceil(Fraction(str(min_recall)) * sum(labels))
+    length = next(n for n in range(1, len(labels) + 1) if sum(labels[:n]) >= needed)
+    return Fraction(length, needed)
+
+
 def kolmogorov_smirnov(y_true, y_score, two_sided=False):
     """Largest difference of the rates over all thresholds; a function of the scores."""
     pairs = list(zip(y_true, y_score, strict=True))
