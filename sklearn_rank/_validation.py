@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from math import inf, nan
@@ -389,6 +390,21 @@ def refuse_misread(**columns: Any) -> None:
                 f"{name} has the index of {first} in another order, but rows go by position: pass"
                 f" {name}.loc[{first}.index], or {name}.to_numpy() if their positions are right."
             )
+
+
+def column_of(ranker: str) -> str:
+    """Name of the scores of one of several rankers, or of the only one, which has no name."""
+    return f"scores[{ranker!r}]" if ranker else "y_score"
+
+
+@contextmanager
+def naming(column: str) -> Iterator[None]:
+    """Call scores by their name where they fail a check that knows them as y_score."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        error.args = (str(error).replace("y_score", column),)
+        raise
 
 
 def take(values: Any, index: Any) -> Any:

@@ -22,6 +22,7 @@ from scipy.special import expit, log_expit, logit, logsumexp
 from .._lists import ScoredLists
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
+from .._validation import column_of, naming
 from ..bounds._shared import NEGLIGIBLE
 from ..inference import Interval
 from ..inference._shared import Limits, QueryValues, groups_of_queries, sample_interval
@@ -106,8 +107,12 @@ class JudgedQueries:
         of_rows = {"qid": qid, "sample_weight": sample_weight}
         filled, partial = check_partial_labels(y_true, design, **of_rows)
         shape, names = np.shape(filled), list(scores)
-        first = measure.lists(filled, scores[names[0]], qid=qid, pos_label=pos_label)
-        lists = {name: first.scored_by(scores[name], shape) for name in names}
+        with naming(column_of(names[0])):
+            first = measure.lists(filled, scores[names[0]], qid=qid, pos_label=pos_label)
+        lists = {}
+        for name in names:
+            with naming(column_of(name)):
+                lists[name] = first.scored_by(scores[name], shape)
         of_queries = groups_of_queries(groups, first, shape, np.ones(first.n_lists, dtype=bool))
         partial = partial if first.rows is None else partial.only(first.rows)
         queries = cls(measure, lists, partial, of_queries)

@@ -229,18 +229,22 @@ def plan_labels(
     refuse_collections(reason, scores=scores, y_true=y_true, compare_with=compare_with)
     refuse_misread(y_true=y_true, scores=scores, compare_with=compare_with, proxy=proxy)
     level, rng, measure = check_level(level), check_generator(random_state), get_measure(measure)
-    rankers = [scores] if compare_with is None else [scores, compare_with]
+    named = {"scores": scores, "compare_with": compare_with}
+    rankers = {name: x for name, x in named.items() if x is not None}
     if (budget is None) == (width is None):
         raise TypeError(f"budget={budget} and width={width}: pass one of the two.")
     if width is not None:
         low, high = measure.counted_range
         width = check_length("width", width, (high - low) * len(rankers), "the interval")
+    of_rankers: Any = {"scores": list(rankers.values()), "names": list(rankers)}
     known = np.zeros(len(check_column("scores", scores)), dtype=bool)
     if y_true is not None:
         known = ~are_missing(array_of_labels(y_true))
     if known.any():
         design = LabelDesign(np.where(known, 1.0, 1.0 / len(known)), proxy=proxy)
-        evidences = lists_in_part(measure, y_true, rankers, design=design, pos_label=pos_label)
+        evidences = lists_in_part(
+            measure, y_true, design=design, pos_label=pos_label, **of_rankers
+        )
         p = probabilities_of_labels(evidences)
         at = np.where(known, evidences[0].data.labels, p)
     elif proxy is None:
@@ -250,7 +254,7 @@ def plan_labels(
         )
     else:
         at = p = check_proxy(proxy, len(known))
-        evidences = check_lists(measure, np.zeros(len(known)), rankers)
+        evidences = check_lists(measure, np.zeros(len(known)), **of_rankers)
     rows = np.flatnonzero(~known)
     n_labels = 1 if budget is None else check_whole("budget", budget, 1)
     if n_labels > len(rows):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import column_of
 from ..inference import Comparison, Interval
 from ..inference._shared import (
     Joint,
@@ -107,7 +108,9 @@ def compare_in_part(
             return _of_bounds(queries, question)
         joint = joint_means(list(queries.values().values()))
         return joint_comparison(joint, question, rng, queries.target())
-    evidences = lists_in_part(question.measure, y_true, list(scores.values()), **rows)
+    evidences = lists_in_part(
+        question.measure, y_true, list(scores.values()), names=list(map(column_of, scores)), **rows
+    )
     singles = [_interval_of_list(evidence, question.level) for evidence in evidences]
     values = np.array([single.estimate for single in singles])
 

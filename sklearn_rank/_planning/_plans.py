@@ -16,6 +16,7 @@ from .._lists import ScoredLists
 from .._partitions import refuse_collections
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import column_of
 from .._warn import warn
 from ..bounds._shared import TINY, bisect, least_size
 from ..inference._shared import (
@@ -319,7 +320,7 @@ def read_pilot(measure: Measure, pilot: Any, rows: dict[str, Any]) -> Pilot:
             f"pilot has the scores of {len(scores)} rankers: plan for one pair at a time, with"
             " level=1 - 0.05 / number of pairs for all pairs together."
         )
-    columns = {f"scores of {name!r}" if name else "y_score": x for name, x in scores.items()}
+    columns = {column_of(name): x for name, x in scores.items()}
     refuse_collections("a pilot is one sample in memory", y_true=y_true, **columns, **rows)
     y_true, rows = read_rows(measure, y_true, columns, **rows)
     return y_true, scores, rows
@@ -452,8 +453,8 @@ def _pilot_of_items(question: Question, pilot: Pilot) -> PilotSample:
             " measure of a share of the list, such as 'precision@top0.05'."
         )
     refuse_unknown(measure)
-    of_rankers = list(scores.values())[: question.n_rankers]
-    evidences = check_lists(measure, y_true, of_rankers, **columns)
+    named = {column_of(x): scores[x] for x in list(scores)[: question.n_rankers]}
+    evidences = check_lists(measure, y_true, list(named.values()), names=list(named), **columns)
     data, groups = evidences[0].data, evidences[0].groups
     n, weights, share = len(data.labels), None, question.prevalence
     if measure.kind == "binary":

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from .. import _outer
 from .._lists import ScoredLists
 from .._typing import FloatArray, IntArray
-from .._validation import check_choice, check_generator, check_level
+from .._validation import check_choice, check_generator, check_level, column_of
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Measure, get_measure
 from ..metrics._shared import Evidence, MeasureLike
@@ -478,7 +478,9 @@ def _compare_on_list(
     rng: np.random.Generator,
 ) -> Comparison:
     measure, laws = question.measure, question.measure.laws
-    evidences = check_lists(measure, y_true, list(scores.values()), **rows)
+    evidences = check_lists(
+        measure, y_true, list(scores.values()), names=list(map(column_of, scores)), **rows
+    )
     if method == "swap":
         _refuse_weights(rows["sample_weight"], "method='swap'")
         return swap_tests(question, evidences, rng)
@@ -560,18 +562,20 @@ def _separate_rows(
         name, labels, score = f"y_true[{ranker!r}]", part.pop("y_true"), scores[ranker]
         named = {f"scores[{ranker!r}]": score}
         labels, rows = read_rows(measure, labels, named, name=name, **part, **options)
-        read.append((name, labels, score, rows))
+        read.append((name, ranker, labels, score, rows))
     if not any("qid" in rows for *_, rows in read):
         _refuse_weights(columns["sample_weight"], "separate samples of one list each")
         lists, singles = [], []
-        for name, labels, score, rows in read:
-            evidences = check_lists(measure, labels, [score], name=name, **rows)
+        for name, ranker, labels, score, rows in read:
+            evidences = check_lists(
+                measure, labels, [score], name=name, names=[column_of(ranker)], **rows
+            )
             (influence,), of_rows = influences_of(evidences, name)
             lists.append((influence, of_rows))
             singles.append(single(evidences[0], influence=influence))
         joint = replace(joint_samples(lists), singles=singles)
         return joint, list_target(measure, *map(list, zip(*lists, strict=True)))
-    samples = [query_values_of(measure, y, {"": score}, **rows)[""] for _, y, score, rows in read]
+    samples = [query_values_of(measure, y, {x: score}, **rows)[x] for _, x, y, score, rows in read]
     means = [mean_influences(x.values[np.newaxis], x.range, x.weight)[0] for x in samples]
     joint = joint_samples([(mean, x.groups) for mean, x in zip(means, samples, strict=True)])
     joint = replace(joint, singles=[x.moments for x in samples])

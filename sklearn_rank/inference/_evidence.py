@@ -21,6 +21,7 @@ from .._validation import (
     array_of_labels,
     check_choice,
     check_qid,
+    naming,
     ravelled,
     refuse_misread,
     shape_of,
@@ -292,11 +293,12 @@ def check_lists(
     name: str = "y_true",
     design: Design = None,
     in_chunks: bool = False,
+    names: Sequence[str] = (),
 ) -> list[Evidence]:
     """Evidence of each of several rankers that scored the same rows of one list."""
     if design is not None:
         rows = {"groups": groups, "pos_label": pos_label, "sample_weight": sample_weight}
-        how: Any = {"design": design, "conditional": conditional, "name": name}
+        how: Any = {"design": design, "conditional": conditional, "name": name, "names": names}
         return _outer.lists_in_part(measure, y_true, scores, **how, **rows)
     measure._check_arguments(sample_weight=sample_weight)
     if (shape := shape_of(y_true))[1:] not in ((), (1,)):
@@ -323,7 +325,9 @@ def check_lists(
         return [replace(evidence, conditional=conditional is not False)]
     sampled = weights == "sampling"
     labels = measure.label_type(pos_label, name)
-    data = check_scored_lists(y_true, scores[0], labels, sample_weight=sample_weight)
+    names = names or ["y_score"] * len(scores)
+    with naming(names[0]):
+        data = check_scored_lists(y_true, scores[0], labels, sample_weight=sample_weight)
     dependent = check_groups(groups, len(y_true))
     if dependent is not None and data.rows is not None:
         dependent = dependent.only(data.rows)
@@ -336,7 +340,10 @@ def check_lists(
         dependent = dependent or singleton_groups(len(data.score))
     else:
         refuse_fractions(sample_weight)
-    lists = [data, *(data.scored_by(y_score, shape) for y_score in scores[1:])]
+    lists = [data]
+    for column, y_score in zip(names[1:], scores[1:], strict=True):
+        with naming(column):
+            lists.append(data.scored_by(y_score, shape))
     # A share of positives is what two classes have.
     fixed = (conditional is not False or measure.kind != "binary") and not sampled
     of_list: Any = {"sampled": sampled, "conditional": fixed}

@@ -21,7 +21,7 @@ from .._lists import ScoredLists
 from .._partitions import refuse_collections
 from .._printed import ROUNDING
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_choice, check_item_weights, shape_of
+from .._validation import check_choice, check_item_weights, column_of, naming, shape_of
 from .._warn import warn
 from ..metrics import Measure
 from ..metrics._shared import Groups, KeptValues, singleton_groups
@@ -154,7 +154,8 @@ def query_values_of(
             lambda name: measure(y_true, scores[name], average=None, return_qid=True, **rows),
         )[0]
     default = next(iter(scores))
-    lists = measure.lists(y_true, scores[default], **rows)
+    with naming(column_of(default)):
+        lists = measure.lists(y_true, scores[default], **rows)
     shape = shape_of(y_true)
     weight = None if query_weight is None else _weight_of_queries(query_weight, lists, shape)
 
@@ -233,7 +234,7 @@ def on_same_queries(
     samples: dict[str, QueryValues] = {}
     defined = np.empty(0, dtype=bool)
     for name in names:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), naming(column_of(name)):
             if samples:
                 # Undefined queries depend on the labels, which are the same for all rankers: warn
                 # once.

@@ -1,10 +1,11 @@
 """The front door of comparisons: margins, rows of their own, other methods, refusals."""
 
+import dask.array as da
 import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_rank.inference import compare, metric_interval
+from sklearn_rank.inference import compare, metric_interval, plan_labels, sample_size
 from sklearn_rank.inference._limits import holm_adjust
 from sklearn_rank.metrics import make_measure
 from tests.oracles import means
@@ -321,3 +322,51 @@ def test_the_positive_class_has_a_name_at_each_door(door):
                 compare(measure, given, scores, pos_label="x", **arguments)
     qid = np.arange(len(y)) % 4
     assert compare("ndcg", grades, scores, qid=qid, random_state=0).values[0] > 0.0
+
+
+def part_known(y):
+    return np.where(np.arange(len(y)) % 4, y, np.nan)
+
+
+QID = np.arange(60) // 6
+DOORS = {
+    "list": lambda y, s: compare("auc", y, s),
+    "swap": lambda y, s: compare("auc", y, s, method="swap"),
+    "queries": lambda y, s: compare("ndcg@3", y, s, qid=QID),
+    "collections": lambda y, s: compare(
+        "ndcg@3",
+        *(da.from_array(y), {name: da.from_array(x) for name, x in s.items()}),
+        qid=da.from_array(QID),
+    ),
+    "labels in part": lambda y, s: compare("auc", part_known(y), s, design="all"),
+    "queries in part": lambda y, s: compare("ndcg@3", part_known(y), s, qid=QID, design="all"),
+    "separate": lambda y, s: compare("auc", {"a": y, "b": y}, s),
+    "separate queries": lambda y, s: compare(
+        "ndcg@3", {"a": y, "b": y}, s, qid={"a": QID, "b": QID}
+    ),
+    "pilot": lambda y, s: sample_size("auc", pilot=(y, s), n=100),
+    "pilot of queries": lambda y, s: sample_size("ndcg@3", pilot=(y, s), qid=QID, n=100),
+}
+
+
+@pytest.mark.parametrize("wrong", ["NaN", "length", "words", "columns"])
+@pytest.mark.parametrize("door", [*DOORS, "plan"])
+def test_each_door_names_the_scores_that_are_wrong(door, wrong):
+    y, rng = (np.arange(60) % 3 == 0).astype(int), np.random.default_rng(0)
+    right = rng.normal(size=60) + y
+    bad = {
+        "NaN": np.where(np.arange(60) == 7, np.nan, right),
+        "length": right[:-1],
+        "words": np.full(60, "x"),
+        "columns": np.c_[right, right],
+    }[wrong]
+    if door == "plan":
+        labels = {"y_true": part_known(y), "budget": 3}
+        with pytest.raises(ValueError, match=r"\bcompare_with\b"):
+            plan_labels("auc", right, compare_with=bad, **labels)
+        return
+    for name in "ab":
+        scores = {"a": right, "b": right} | {name: bad}
+        with pytest.raises(ValueError, match=rf"\bscores\['{name}'\]") as caught:
+            DOORS[door](y, scores)
+        assert "y_score" not in str(caught.value)

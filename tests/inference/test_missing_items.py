@@ -92,7 +92,7 @@ def test_comparisons(with_groups):
 def test_a_missing_score_of_an_item_is_refused():
     y, first, second, _ = matrices(seed=3)
     second[4, 0] = np.nan
-    with pytest.raises(ValueError, match="y_score is NaN at row 4, column 0"):
+    with pytest.raises(ValueError, match=r"scores\['b'\] is NaN at row 4, column 0"):
         compare("tau_b", y, {"a": first, "b": second}, method="randomization")
     y[7] = np.nan
     with pytest.raises(ValueError, match="NaN in all of row 7"):

@@ -136,5 +136,5 @@ def test_refusals():
         compare("auc", [1, 0], {"a": [3, 2], "b": [1, 2]}, alternative="both")
     with pytest.raises(ValueError, match=r"y_true\['b'\] holds items of one class"):
         compare("auc", {"a": [1, 0], "b": [1, 1]}, {"a": [3, 2], "b": [1, 2]})
-    with pytest.raises(ValueError, match=r"\(2,\), but y_score \(3,\)"):
+    with pytest.raises(ValueError, match=r"\(2,\), but scores\['b'\] \(3,\)"):
         compare("auc", [1, 0], {"a": [3, 2], "b": [1, 2, 3]})
