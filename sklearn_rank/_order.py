@@ -268,6 +268,14 @@ class TiedBlocks:
         return self.n - np.cumsum(self.size)
 
     @cached_property
+    def upto(self) -> FloatArray:
+        """Positives and negatives before each block, and all. Shape (2, n_blocks + 1)."""
+        upto = np.zeros((2, len(self.size) + 1))
+        np.cumsum(self.n_pos, out=upto[0, 1:])
+        np.cumsum(self.size - self.n_pos, out=upto[1, 1:])
+        return upto
+
+    @cached_property
     def some(self) -> IntArray:
         """Blocks that hold positives."""
         return np.flatnonzero(self.n_pos)

@@ -131,7 +131,8 @@ def _row(cells: Sequence[Any], style: str, scope: str) -> str:
 def _as_json(value: Any, finite: bool = True) -> Any:
     """Convert a value to types of JSON, which has no numbers that are not finite."""
     if isinstance(value, Printed):
-        value = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
+        known = [field.name for field in fields(value) if field.compare]  # type: ignore[arg-type]
+        value = {name: getattr(value, name) for name in known}
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, tuple | list):

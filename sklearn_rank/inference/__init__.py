@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from .._on_first_use import on_first_use
 from ._compare import compare
+from ._curve import curve
+from ._intervals import Intervals
 from ._linear_rank import two_sample_rank_test
 from ._metric_interval import metric_interval
 from ._probabilities import (
@@ -26,6 +28,7 @@ __all__ = [
     "Comparison",
     "ConfidenceSequence",
     "Interval",
+    "Intervals",
     "LabelDesign",
     "LabelPlan",
     "NetBenefitCurve",
@@ -35,6 +38,7 @@ __all__ = [
     "batch_limits",
     "calibration_at_top",
     "compare",
+    "curve",
     "metric_interval",
     "net_benefit_curve",
     "plan_labels",

@@ -16,8 +16,8 @@ from .._lists import ScoredLists
 from .._typing import FloatArray, IntArray
 from .._validation import check_choice, check_generator, check_level, column_of
 from ..bounds._shared import NEGLIGIBLE
-from ..metrics import Measure, get_measure
-from ..metrics._shared import Evidence, MeasureLike
+from ..metrics import Measure
+from ..metrics._shared import Evidence, MeasureLike, get_measures
 from ._contrasts import (
     added_in_squares,
     interval_comparison,
@@ -43,6 +43,7 @@ from ._list_intervals import resampled_values
 from ._methods import methods_of, refuse_no_variance, single
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, Question
+from ._segments import several
 
 if TYPE_CHECKING:
     from .._labels_in_part import Design
@@ -184,11 +185,12 @@ def _studentise(
 
 
 def compare(
-    measure: MeasureLike,
+    measure: MeasureLike | Sequence[MeasureLike],
     y_true: Any,
     scores: Any,
     *,
     baseline: str | None = None,
+    by: Any = None,
     qid: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
@@ -202,7 +204,7 @@ def compare(
     level: float = 0.95,
     method: Literal["auto", "randomization", "t", "wilcoxon", "swap", "bootstrap"] = "auto",
     random_state: Any = None,
-) -> Comparison:
+) -> Any:
     """Compare two or more rankers on the same test set by tests and simultaneous intervals.
 
     The variance of a difference ``a - b`` is estimated from the influence values of the items or,
@@ -212,11 +214,12 @@ def compare(
 
     Parameters
     ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
+    measure : str, Measure, ScoreGeneratingFunction, callable, or list of these
         The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts. With
         ``qid`` any measure is allowed. Without it the measure must have an influence function
         (``measure.has_influence``), such as ``"auc"``, ``"ap"``, ``"bedroc@20"``, or
-        ``make_measure(..., influence=)``.
+        ``make_measure(..., influence=)``. A list, or a name with several numbers such as
+        ``"recall@10,25,50"``, gives a table of the contrasts by all measures.
     y_true : array-like of shape (n_samples,), or mapping
         Labels of two classes, or relevance grades, as the measure requires. A two-dimensional
         array has one query per row. A mapping from names to labels means that each ranker has its
@@ -230,7 +233,10 @@ def compare(
         higher score ranks an item nearer to the top.
     baseline : str or None, default=None
         Ranker that every other ranker is compared with, ``other - baseline``. None means all
-        pairs.
+        pairs. With ``by`` and one ranker it is a segment.
+    by : array-like of shape (n_samples,), default=None
+        Segment of each row, as for :func:`metric_interval`. Gives a table of the contrasts in each
+        segment; with the scores of one ranker only, of the differences between the segments.
     qid : array-like of shape (n_samples,), or mapping, default=None
         Query id of each row, in any order. The measure is then averaged over queries, and the
         queries are the sample. None means one list, or two-dimensional input.
@@ -418,13 +424,41 @@ def compare(
     >>> compare("auc", y, pair, margin=0.05).conclusions
     ('a not worse by 0.05 or more: shown; better: not shown',)
     """
-    level, measure = check_level(level), get_measure(measure)
+    level, measures = check_level(level), get_measures(measure)
     methods = ("auto", "randomization", "t", "wilcoxon", "swap", "bootstrap")
     check_choice("method", method, methods)
     rng, paired = check_generator(random_state), not isinstance(y_true, Mapping)
     if isinstance(scores, np.ndarray) and scores.ndim == 2:
         scores = dict(enumerate(scores.T))
-    scores = named_scores(scores, name="scores")
+    scores = named_scores(scores, name="scores", least=2 if by is None else 1)
+    if isinstance(measure, list | tuple) or len(measures) > 1 or by is not None:
+        single_only: dict[str, Any] = {"margin": margin, "alternative": alternative}
+        single_only |= {"method": None if method == "auto" else method}
+        for name, asked in single_only.items():
+            if asked is not None:
+                raise ValueError(
+                    f"{name}={asked!r} is for one measure without segments: leave {name} out, or"
+                    " call compare for each."
+                )
+        if not paired:
+            raise TypeError(
+                "y_true is a mapping, of the labels of each ranker, but several measures or"
+                " segments are of the same rows: call compare for each."
+            )
+        more: Any = {"qid": qid, "groups": groups, "sample_weight": sample_weight, "value": value}
+        more |= {"weights": weights, "pos_label": pos_label, "design": design}
+        return several(
+            measures,
+            y_true,
+            scores,
+            by=by,
+            compared=True,
+            baseline=baseline,
+            level=level,
+            rng=rng,
+            **more,
+        )
+    (measure,) = measures
     question = Question.of(measure, tuple(scores), baseline, alternative, margin, level)
     columns = {"qid": qid, "groups": groups, "sample_weight": sample_weight, "value": value}
     for name, column in columns.items():

@@ -23,14 +23,13 @@ from ._results import Comparison, Interval, Question
 def interval_comparison(evidences: Sequence[Evidence], question: Question) -> Comparison:
     """Test contrasts by their limits: a hypothesis is rejected at the levels that exclude it."""
     first, singles = evidences[0], [single(evidence) for evidence in evidences]
-    of_draws = "draws" in first.measure.laws and first.groups is None
     values = np.array([x.interval(question.level).estimate for x in singles])
 
     def limits_of(row: FloatArray) -> tuple[float, LimitsAt]:
         pair = evidences[int(row.argmax())], evidences[int(row.argmin())]
-        return float(row @ values), (_square_and_add if of_draws else _joined)(*pair)
+        return float(row @ values), limits_of_pair(*pair)
 
-    method = "square-and-add" if of_draws else "bonferroni"
+    method = "square-and-add" if _of_draws(first) else "bonferroni"
     target = f"{first.measure.name} on {first.data.sizes[0]:.0f} items"
     return comparison_of_limits(question, values, limits_of, target, method, singles)
 
@@ -110,6 +109,15 @@ def added_in_squares(limits_of: Sequence[LimitsAt], values: Sequence[float], r: 
         return a - b - down, a - b + up
 
     return limits
+
+
+def _of_draws(evidence: Evidence) -> bool:
+    return "draws" in evidence.measure.laws and evidence.groups is None
+
+
+def limits_of_pair(first: Evidence, second: Evidence) -> LimitsAt:
+    """Limits of the difference of a measure without influence of two rankers."""
+    return (_square_and_add if _of_draws(first) else _joined)(first, second)
 
 
 def _joined(first: Evidence, second: Evidence) -> LimitsAt:

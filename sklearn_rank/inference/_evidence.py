@@ -76,6 +76,17 @@ def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
     return {text: scores[ranker] for text, ranker in zip(texts, rankers, strict=True)}
 
 
+def scores_of_models(y_true: Any, scores: Any, name: str) -> dict[str, Any]:
+    """Scores of several models by name, or those of one, whose name is empty."""
+    if isinstance(scores, Mapping):
+        return named_scores(scores, name=name, least=1)
+    # Two dimensions of labels have one query per row.
+    n_columns = (*np.shape(getattr(scores, "columns", ())), 1)[0]
+    if n_columns > 1 and dimensions(y_true) == 1:
+        return named_scores(scores, name=name)
+    return {"": scores}
+
+
 def check_groups(groups: Any, n: int) -> Groups | None:
     """Check the ids of groups of rows, of which there are at least two."""
     if groups is None or isinstance(groups, Groups):

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .. import _outer
 from .._partitions import refuse_collections
 from .._validation import check_flag, check_generator, check_level, check_resamples
-from ..metrics import Accumulator, get_measure
-from ..metrics._shared import MeasureLike
+from ..metrics import Accumulator
+from ..metrics._shared import MeasureLike, get_measures
 from ._evidence import (
     WeightMeaning,
     accumulated_list,
     check_lists,
     check_weight_meaning,
     read_rows,
+    scores_of_models,
 )
 from ._methods import interval_of, method_of
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
 from ._roc import auc_moments_of_parts
+from ._segments import several
 
 if TYPE_CHECKING:
     from .._labels_in_part import Design
 
 
 def metric_interval(
-    measure: MeasureLike | Accumulator,
+    measure: MeasureLike | Accumulator | Sequence[MeasureLike],
     y_true: Any = None,
     y_score: Any = None,
     *,
+    by: Any = None,
     qid: Any = None,
     sample_weight: Any = None,
     weights: WeightMeaning = None,
@@ -43,7 +47,7 @@ def metric_interval(
     method: str = "auto",
     n_resamples: int = 10_000,
     random_state: Any = None,
-) -> Interval:
+) -> Any:
     """Confidence interval for a ranking measure, over queries or for one ranked list.
 
     With ``qid`` the queries are the sample. The estimate is the mean of their values ``v_1, ...,
@@ -54,17 +58,28 @@ def metric_interval(
 
     Parameters
     ----------
-    measure : str, Measure, ScoreGeneratingFunction, callable or Accumulator
+    measure : str, Measure, ScoreGeneratingFunction, callable, list of these, or Accumulator
         The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts, such as
         ``"auc"``, ``"ndcg@10"`` or a custom measure from
         :func:`sklearn_rank.metrics.make_measure`. An :class:`sklearn_rank.metrics.Accumulator`
-        holds the measure and the rows, and gives the interval of all rows in memory.
+        holds the measure and the rows, and gives the interval of all rows in memory. A list, or a
+        name with several numbers such as ``"recall@10,25,50"``, gives a table of intervals that
+        hold together.
     y_true : array-like or dask collection of shape (n_samples,)
         Labels or relevance grades, as the measure requires. A two-dimensional array has one query
         per row, with NaN for absent items. Left out with an accumulator, as are all other rows.
-    y_score : array-like or dask collection of shape (n_samples,)
+    y_score : array-like or dask collection of shape (n_samples,), or mapping of str to these
         Scores from a model that was not fitted or selected on these items; a higher score ranks an
-        item nearer to the top.
+        item nearer to the top. A mapping, or a data frame of several columns, has those of several
+        models, which gives a table.
+    by : array-like of shape (n_samples,), default=None
+        Segment of each row (country, product, age band). Gives a table with two kinds of rows, by
+        the column ``order``: the measure of the rows of a segment alone ("own rows"), and that of
+        the segment where all rows are ranked together ("all rows"): for recall at a cut-off the
+        share of its positives among the first of all, for precision the share of positives among
+        its rows there, for amounts its part of the whole, for the AUC and rates its positives
+        against all negatives; other measures have the first kind only. With ``qid`` a query is in
+        one segment. A segment without a value is a row with the reason in the column ``note``.
     qid : array-like or dask collection of shape (n_samples,), default=None
         Query id of each row, in any order. None means one list, or two-dimensional input.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
@@ -113,9 +128,10 @@ def metric_interval(
 
     Returns
     -------
-    Interval
+    Interval or Intervals
         The value of the measure with its limits. ``target`` describes in words what they estimate,
-        and whether labels are fixed or random.
+        and whether labels are fixed or random. For several measures or models, and with ``by``, an
+        :class:`Intervals`: the intervals of each by itself and, wider, all together.
 
     Raises
     ------
@@ -352,10 +368,20 @@ def metric_interval(
         return interval_of_accumulator(
             measure, level, method, conditional is not False, n_resamples=n_resamples, rng=rng
         )
-    measure = get_measure(measure)
     for name, column in {"y_true": y_true, "y_score": y_score}.items():
         if column is None:
             raise TypeError(f"{name} is missing: pass it, or an Accumulator as the measure.")
+    measures, scores = get_measures(measure), scores_of_models(y_true, y_score, "y_score")
+    several_asked = isinstance(measure, list | tuple) or len(measures) > 1 or by is not None
+    if several_asked or "" not in scores:
+        if method != "auto":
+            raise ValueError(
+                f"method={method!r} is for one measure of one model: leave method out, or call"
+                " metric_interval for each."
+            )
+        more: Any = columns | {"weights": weights, "conditional": conditional}
+        return several(measures, y_true, scores, by=by, level=level, rng=rng, **more)
+    (measure,) = measures
     y_true, rows = read_rows(measure, y_true, {"y_score": y_score}, weights=weights, **columns)
     if design is not None:
         of_interval = level, method, conditional

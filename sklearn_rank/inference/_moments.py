@@ -373,7 +373,7 @@ class RateMoments(Moments):
 
     def limits(self, level: float) -> Limits:
         tail, curve = (1.0 - level) / 2.0, self.curve
-        k, m = float(curve.ones.sum()), float(curve.others.sum())
+        k, m = curve.upto[:, -1].tolist()
         estimate = curve.before(curve.threshold) / k
         least = float(binom.ppf(tail, self.n_others, curve.rate)) * m / self.n_others
         largest = float(binom.isf(tail, self.n_others, curve.rate) + 1.0) * m / self.n_others

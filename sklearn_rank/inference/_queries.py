@@ -21,7 +21,14 @@ from .._lists import ScoredLists
 from .._partitions import refuse_collections
 from .._printed import ROUNDING
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_choice, check_item_weights, column_of, naming, shape_of
+from .._validation import (
+    check_choice,
+    check_item_weights,
+    column_of,
+    naming,
+    shape_of,
+    take,
+)
 from .._warn import warn
 from ..metrics import Measure
 from ..metrics._shared import Groups, KeptValues, singleton_groups
@@ -105,6 +112,12 @@ class QueryValues:
             of_labels=self.shown + noise,
         )
 
+    def only(self, rows: Any) -> QueryValues:
+        """The values of some queries."""
+        groups = None if self.groups is None else self.groups.only(rows)
+        some: Any = {x: take(getattr(self, x), rows) for x in ("values", "ids", "weight", "noise")}
+        return replace(self, groups=groups, **some)
+
     @property
     def is_bounded(self) -> bool:
         return bool(np.isfinite(self.range).all())
@@ -172,13 +185,7 @@ def query_values_of(
     starts = lists.offsets[:-1]
     order = np.argsort(starts[defined] if lists.rows is None else lists.rows[starts][defined])
     return {
-        name: replace(
-            sample,
-            values=sample.values[order],
-            ids=sample.ids[order],
-            groups=None if dependent is None else dependent.only(order),
-            weight=None if weight is None else weight[order],
-        )
+        name: replace(sample, groups=dependent, weight=weight).only(order)
         for name, sample in samples.items()
     }
 

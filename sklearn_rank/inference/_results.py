@@ -453,15 +453,8 @@ class Question:
                 )
             margin = float(margin)
         level_of_both(level, alternative)
-        contrasts = list(combinations(names, 2))
-        if baseline is not None:
-            if str(baseline) not in names:
-                raise ValueError(
-                    f"baseline={baseline!r} is not among the rankers {list(names)}: pass one of"
-                    " these names."
-                )
-            contrasts = [(name, str(baseline)) for name in names if name != str(baseline)]
-        elif alternative == "non-inferior" and len(names) > 2:
+        contrasts = contrasts_of(names, baseline)
+        if baseline is None and alternative == "non-inferior" and len(names) > 2:
             raise ValueError(
                 f"margin={margin:g} tests non-inferiority to a baseline, but there are"
                 f" {len(names)} rankers and no baseline: pass baseline=, or"
@@ -557,6 +550,18 @@ class Question:
             best=best,
             **numbers,
         )
+
+
+def contrasts_of(names: tuple[str, ...], baseline: Any) -> list[tuple[str, str]]:
+    """Pairs of each ranker and the baseline, or of all rankers."""
+    if baseline is None:
+        return list(combinations(names, 2))
+    if str(baseline) not in names:
+        raise ValueError(
+            f"baseline={baseline!r} is not among the rankers {list(names)}: pass one of these"
+            " names."
+        )
+    return [(name, str(baseline)) for name in names if name != str(baseline)]
 
 
 def _shown(is_shown: bool) -> str:

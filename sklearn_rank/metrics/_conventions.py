@@ -286,6 +286,19 @@ class NamedNumber(NamedTuple):
     example: str
     optional: bool = False
 
+    @property
+    def is_share(self) -> bool:
+        """Whether the number is less than 1."""
+        try:
+            self.read("2.5")
+        except ValueError:
+            return not self.is_whole
+        return False
+
+    @property
+    def is_whole(self) -> bool:
+        return self.read is position
+
 
 def position(text: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]*", text):

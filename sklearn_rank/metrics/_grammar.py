@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, replace
 from difflib import get_close_matches
@@ -135,6 +135,48 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
         f"measure={description} must be the name of a measure, such as 'ndcg@10', a Measure, a"
         " ScoreGeneratingFunction or a function of sklearn_rank.metrics: pass the measure first,"
         " then labels and scores."
+    )
+
+
+def get_measures(measures: MeasureLike | Sequence[MeasureLike]) -> list[Measure]:
+    """Measures of a list, in which a name may have several numbers, as ``"recall@10,25"``."""
+    if isinstance(measures, list | tuple):
+        found = [measure for one in measures for measure in get_measures(one)]
+        if not found:
+            raise ValueError("measure is an empty list: pass at least one measure.")
+        return found
+    if isinstance(measures, str):
+        several = re.fullmatch(r"(.*?)([0-9.]+(?:, *[0-9.]+)+)(\(rel>=.*\))?", measures)
+        if several is not None:
+            head, numbers, tail = several.groups(default="")
+            return [get_measure(head + number.strip() + tail) for number in numbers.split(",")]
+    return [get_measure(measures)]  # type: ignore[arg-type]
+
+
+def measure_at(measure: MeasureLike, at: Any = None) -> Measure:
+    """Measure of a name without its number, such as "recall@top", at a number; None is any."""
+    if not isinstance(measure, str):
+        found = get_measure(measure)
+        if found.in_name is None:
+            raise ValueError(
+                f"{found.name} has no number that could vary, so it has no curve: pass a measure"
+                " such as 'precision@k', 'recall@top', 'lift' or 'tpr@fpr'."
+            )
+        return found if at is None else replace(found, **{found.in_name: at})
+    name, _, tail = measure.lower().partition("(")
+    curves = {
+        _prefix(x).rstrip("@") + ("@k" if x.in_name == "k" else ""): x
+        for x in _named_measures()
+        if x.in_name is not None
+    }
+    near = [curve for curve in curves if name in (curve, curve.partition("@")[0])]
+    if len(near) == 1:
+        number = curves[near[0]]._number.example if at is None else at  # type: ignore[union-attr]
+        return get_measure(f"{_prefix(curves[near[0]])}{number}{tail and f'({tail}'}")
+    near = near or get_close_matches(name.rstrip("0123456789."), curves, n=1, cutoff=0.0)
+    raise ValueError(
+        f"{measure!r} is not the name of one measure without its number: did you mean"
+        f" {' or '.join(map(repr, near))}? Curves are of {', '.join(sorted(curves))}."
     )
 
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, inf, isfinite, log1p, nan, pi, sqrt
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from .._lists import ScoredLists
 from .._order import TiedBlocks, counted_blocks, places_of
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import take
 from ._score_generating import ScoreGeneratingFunction, ranks_below
 
@@ -224,7 +224,7 @@ def _mean_influence(
     tail[some] += inside * (inner - outer)
     slope_error, jump_bias = 0.0, np.zeros((2, 2))
     for u0, height in phi.jumps if phi.has_derivative else ():
-        n_below = int(np.ceil(u0 * (n + 1.0) * (1.0 - 1e-15))) - 1
+        n_below = rank_of_jump(n, u0)
         if not 0 < n_below < n:
             continue
         # Over the standard deviations of the number of items above.
@@ -368,6 +368,26 @@ def jump_of(
     jump = float(above - below)
     jump *= max(1.0 - noise / jump**2, 0.0) if jump else 0.0
     return jump / (1.0 - MEAN_ABSOLUTE * np.minimum(deviation, 1.0))
+
+
+def blocks_at_top(blocks: TiedBlocks, mass: float) -> IntArray:
+    """Blocks at which what is local to the end of a top is looked for, and what it cuts."""
+    share, local = mass / blocks.n, local_ranks(blocks.n)
+    wide = ceil(BANDWIDTH * np.sqrt(share * (1.0 - share)) * local)
+    n_below = rank_of_jump(blocks.n, 1.0 - share)
+    halves = [_half_window(blocks, n_below, window) for window in (0, local, wide, 2 * wide)]
+    ranks = [
+        n_below + sign * half + more
+        for half in halves
+        for sign in (-1, 1)
+        for more in (-1, 0, 1, 2)
+    ]
+    return np.unique(block_of_rank(blocks, np.clip(ranks, 1, blocks.n)))
+
+
+def rank_of_jump(n: int, u0: float) -> int:
+    """Number of ranks at which phi is below its jump."""
+    return int(np.ceil(u0 * (n + 1.0) * (1.0 - 1e-15))) - 1
 
 
 def block_across(blocks: TiedBlocks, n_below: int, window: int) -> int | None:
@@ -560,28 +580,57 @@ def _place_sums(above: FloatArray, size: FloatArray) -> FloatArray:
     return sums
 
 
-class RateCurve(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RateCurve:
     """How many items of one class stand before each of another, from one end of the list."""
 
-    ones: FloatArray  # (n_blocks,): Items of the class whose rate it is, by blocks of tied items
-    others: FloatArray  # (n_blocks,): Items of the class whose rate is given
+    upto: FloatArray  # (2, n_blocks + 1): Ones and others before each block of tied items, and all
     threshold: int  # Number of the item of the others at which the rate is read
     rate: float  # Share of the others before it in the population
     of_positives: bool
 
     def block_of(self, number: float) -> int:
         """Find the block that holds an item of the other class, the first being number 1."""
-        return int(np.searchsorted(np.cumsum(self.others), number, "left"))
+        return int(np.searchsorted(self.upto[1, 1:], number, "left"))
 
     def before(self, number: float) -> float:
         """Count the ones before an item of the other class, in the mean over orders of ties."""
         if number < 1:
             return 0.0
-        if number > self.others.sum():
-            return float(self.ones.sum())
+        ones, others = self.upto
+        if number > others[-1]:
+            return float(ones[-1])
         at = self.block_of(number)
-        inside = number - self.others[:at].sum()
-        return float(self.ones[:at].sum() + self.ones[at] * inside / (self.others[at] + 1.0))
+        inside = (number - others[at]) / (others[at + 1] - others[at] + 1.0)
+        return float(ones[at] + (ones[at + 1] - ones[at]) * inside)
+
+
+def upto_from(blocks: TiedBlocks, of_positives: bool) -> FloatArray:
+    """Positives and negatives from the top, or negatives and positives from the bottom."""
+    upto = blocks.upto
+    return upto if of_positives else (upto[:, -1:] - upto)[::-1, ::-1]
+
+
+def rate_window(
+    blocks: TiedBlocks, allowed: int, rate: float, of_positives: bool, draws: float | None = None
+) -> tuple[RateCurve, int, int]:
+    """Curve of a rate, and the numbers of the others between which its slope is taken."""
+    curve = RateCurve(upto_from(blocks, of_positives), allowed + 1, rate, of_positives)
+    m, repeated = float(curve.upto[1, -1]), 1.0 if draws is None else blocks.n / draws
+    half_width = ceil(BANDWIDTH * np.sqrt(m * rate * (1.0 - rate) * repeated))
+    first, last = allowed + 1 - half_width, allowed + 1 + half_width
+    return curve, max(first, 0), min(last, int(m) + 1)
+
+
+def blocks_at_rate(blocks: TiedBlocks, allowed: int, rate: float, of_positives: bool) -> IntArray:
+    """Blocks at which the influence on a rate looks, from the top."""
+    curve, first, last = rate_window(blocks, allowed, rate, of_positives)
+    at = [
+        curve.block_of(min(max(number, 1), curve.upto[1, -1]))
+        for number in (first, allowed + 1, last)
+    ]
+    n = len(blocks.starts)
+    return np.unique(at if of_positives else n - 1 - np.array(at))
 
 
 def rate_influence(
@@ -600,22 +649,17 @@ def rate_influence(
     """
     positive, counts = lists.positive, lists.weight
     blocks = counted_blocks(lists.score, positive, counts)
-    ones, others = blocks.n_pos, blocks.size - blocks.n_pos
-    if not of_positives:  # from the bottom
-        ones, others = others[::-1], ones[::-1]
-    curve = RateCurve(ones, others, allowed + 1, rate, of_positives)
-    k, m = float(curve.ones.sum()), float(curve.others.sum())
+    curve, first, last = rate_window(blocks, allowed, rate, of_positives, lists.draws)
+    k, m = curve.upto[:, -1].tolist()
     at = curve.block_of(allowed + 1)
-    inside = allowed + 1 - float(curve.others[:at].sum())
-    repeated = 1.0 if lists.draws is None else blocks.n / lists.draws
-    half_width = ceil(BANDWIDTH * np.sqrt(m * rate * (1.0 - rate) * repeated))
-    first, last = max(allowed + 1 - half_width, 0), min(allowed + 1 + half_width, int(m) + 1)
+    inside = allowed + 1 - float(curve.upto[1, at])
     slope = (curve.before(last) - curve.before(first) + 1.0) / (last - first) * m / k
-    before = np.zeros(len(curve.ones))
+    before = np.zeros(len(blocks.starts))
     before[:at] = 1.0
     if_one, if_other = before.copy(), before * -slope
-    if_one[at] = inside / (curve.others[at] + 1.0)
-    if_other[at] = -slope * (inside - 1.0) / curve.others[at]
+    others = float(curve.upto[1, at + 1] - curve.upto[1, at])
+    if_one[at] = inside / (others + 1.0)
+    if_other[at] = -slope * (inside - 1.0) / others
     reached = curve.before(allowed + 1) / k
     bias = slope * ((allowed + 1.0) / (m + 1.0) - rate)
     if of_positives:

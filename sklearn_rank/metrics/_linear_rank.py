@@ -49,6 +49,7 @@ class AUCMeasure(Measure):
     weights = "relative"
     range = (0.0, 1.0)
     lacking = "items of one class only"
+    of_segment = "positives"
     stem = "auc"
     from_ranges = "sum"
 
@@ -141,6 +142,7 @@ class GiniMeasure(Measure):
     lacking = AUCMeasure.lacking
     weights = "relative"
     range = (-1.0, 1.0)
+    of_segment = "positives"
     stem = "gini"
     from_ranges = "sum"
 

@@ -25,8 +25,9 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists, refuse_single_rows
+from .._order import TiedBlocks
 from .._partitions import any_collection
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
     Closed,
     check_choice,
@@ -217,6 +218,10 @@ class Measure(_Frozen, ABC):
     # Whether it is a mean over the orders of tied items, with the positives first as the best
     # order and last as the worst.
     is_mean_over_ties: ClassVar[bool] = True
+    # What the value of a segment of the rows is where all rows are ranked together: that with the
+    # labels of others at 0; that without the positives of others; or the share of positives among
+    # its rows in the top. None has no such value.
+    of_segment: ClassVar[Literal["labels", "positives", "top"] | None] = None
     # Whether it compares orders pair by pair, so that the share of items below each is learned.
     compares_pairs: ClassVar[bool] = False
 
@@ -485,6 +490,24 @@ class Measure(_Frozen, ABC):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         raise NotImplementedError
+
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+        """Find the blocks of tied items at which the influence looks one by one.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list.
+        blocks : TiedBlocks
+            Its blocks, with their sizes and positives.
+
+        Returns
+        -------
+        ndarray of int or None
+            Numbers of the blocks, from the top; all between two of them may be one block without
+            any change. None means that every block counts.
+        """
+        return None
 
     def draws(self, evidence: Evidence) -> Draws:
         """Read the measure of one list as a sum over independent items, given their scores.

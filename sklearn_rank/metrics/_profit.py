@@ -81,6 +81,7 @@ class _OfAmounts(Measure):
     kind = "graded"
     lowest = -np.inf
     of_amounts = True
+    of_segment = "labels"
     from_ranges = "sum"
 
     def _warn_of(self, lists: ScoredLists) -> None:

@@ -10,8 +10,8 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from .._lists import LabelType, ScoredLists, check_scored_lists
-from .._order import MASS_SLACK, counted_blocks
-from .._typing import FloatArray
+from .._order import MASS_SLACK, TiedBlocks, counted_blocks
+from .._typing import FloatArray, IntArray
 from .._validation import (
     array_of_labels,
     check_column,
@@ -23,7 +23,13 @@ from .._validation import (
     refuse_misread,
 )
 from ._conventions import ROUNDING, NamedNumber, limits, number, rules_of, share
-from ._influence import ClassInfluence, by_row, partial_auc_influence_of, rate_influence
+from ._influence import (
+    ClassInfluence,
+    blocks_at_rate,
+    by_row,
+    partial_auc_influence_of,
+    rate_influence,
+)
 from ._measure import (
     BinaryOptions,
     ConventionalMeasure,
@@ -42,6 +48,7 @@ from ._tied_sums import NEGLIGIBLE, PowerRun, padded
 class PartialAUCMeasure(ConventionalMeasure):
     weights = "relative"
     lacking = "items of one class only"
+    of_segment = "positives"
     stem = "partial_auc@"
     _number = NamedNumber(None, limits, "fpr0.1")
     from_ranges = "sum"
@@ -352,6 +359,7 @@ class _PointOfCurve(_Rates):
 
 
 class TPRAtFPRMeasure(_PointOfCurve):
+    of_segment = "positives"
     stem = "tpr@fpr"
     _number = NamedNumber("max_fpr", partial(share, also="0"), "0.01")
 
@@ -382,6 +390,10 @@ class TPRAtFPRMeasure(_PointOfCurve):
     def has_influence(self) -> bool:
         """Not above all negatives, where the rate hangs on the highest one."""
         return self.max_fpr > 0
+
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+        allowed = int(self._max_negatives(np.array([float(blocks.n - blocks.k)]))[0])
+        return blocks_at_rate(blocks, allowed, float(self.max_fpr), True)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_neg = float(lists.sizes[0] - lists.positives[0])
@@ -483,9 +495,17 @@ class FPRAtTPRMeasure(_PointOfCurve):
         """Not below all positives, where the rate hangs on the lowest one."""
         return self.min_tpr < 1
 
+    def _missed(self, n_pos: float) -> int:
+        """Number of positives that may be below the threshold."""
+        return int(n_pos - np.ceil(self._min_positives(np.array([n_pos]))[0]))
+
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+        missed = self._missed(float(blocks.k))
+        return blocks_at_rate(blocks, missed, 1.0 - float(self.min_tpr), False)
+
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_pos = float(lists.positives[0])
-        missed = int(n_pos - np.ceil(self._min_positives(np.array([n_pos]))[0]))
+        missed = self._missed(n_pos)
         if missed < 1:
             least = ceil(1.0 / (1.0 - self.min_tpr) - 1e-9)
             raise ValueError(

@@ -11,7 +11,7 @@ from ._evidence import (
     PartialLabels,
     singleton_groups,
 )
-from ._grammar import MeasureLike
+from ._grammar import MeasureLike, get_measures, measure_at
 from ._influence import (
     ABSOLUTE_VARIANCE,
     ClassInfluence,
@@ -19,12 +19,13 @@ from ._influence import (
     RateCurve,
     rank_range,
     share_at,
+    upto_from,
     with_half_more,
 )
 from ._linear_rank import LinearRankMeasure, phi_of, rank_bias
 from ._of_collections import KeptValues, ListInParts
 from ._positional import has_exponential_gain
-from ._profit import amounts_of, refuse_value
+from ._profit import amounts_of, influence_of_top, refuse_value
 from ._roc import check_probabilities, check_threshold, threshold_of
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating, cumulated
 from ._scorer import (

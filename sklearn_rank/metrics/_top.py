@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from .._lists import LabelType, Lists, ScoredLists, check_scored_lists
-from .._order import ClassBlocks, counted_blocks, tied_blocks, top_masses
+from .._order import ClassBlocks, TiedBlocks, counted_blocks, tied_blocks, top_masses
 from .._typing import FloatArray, IntArray
 from .._validation import check_position, check_share
 from .._warn import warn
@@ -35,6 +35,7 @@ from ._influence import (
     ClassInfluence,
     affine_of_recall,
     block_of_rank,
+    blocks_at_top,
     lift_influence,
     local_ranks,
     recall_influence,
@@ -81,6 +82,9 @@ class _ShareOfTop(Measure):
         inside = np.clip(mass - np.arange(len(lists.score)), 0.0, 1.0)
         weights = mean_discounts(lists.score, inside)
         return LabelTotal(weights, lambda total, n_pos: total / self._divisor(mass, n_pos))
+
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+        return blocks_at_top(blocks, float(self._mass(lists)[0]))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         mass, n = float(self._mass(lists)[0]), float(lists.sizes[0])
@@ -131,6 +135,7 @@ class _ShareAtK(AtKMeasure, _ShareOfTop):
 
 class PrecisionAtKMeasure(_ShareAtK):
     stem = "precision@"
+    of_segment = "top"
     _number = NamedNumber("k", position, "5")
     conventions = rules_of(
         paper={},
@@ -207,6 +212,7 @@ def precision_at_k_score(
 
 class RecallAtKMeasure(_ShareAtK):
     stem = "recall@"
+    of_segment = "labels"
     _number = NamedNumber("k", position, "20")
     lacking = "no positive"
     takes_relevant = ("n_relevant", "ideal")
@@ -603,6 +609,7 @@ class OfTop(Measure):
 
 class PrecisionAtTopMeasure(OfTop, _ShareOfTop):
     stem = "precision@top"
+    of_segment = "top"
 
     # Binomial limits for the two classes above the threshold of the population.
     theorems = ("exact",)
@@ -702,6 +709,9 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     @property
     def order_counts_within(self) -> float:
         return float(self.tau)
+
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+        return blocks_at_top(blocks, float(masses_of_tops(lists, self.tau)[0]))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         mass = masses_of_tops(lists, self.tau)

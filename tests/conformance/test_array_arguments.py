@@ -55,6 +55,7 @@ ARRAYS = {
     "X_val": X,
     "batch_groups": 100 + GROUPS,
     "batch_score": S,
+    "by": GROUPS % 2,
     "clicks": CLICKS,
     "baseline_score": -S,
     "density_ratio": WEIGHT,
@@ -190,6 +191,14 @@ def calls():
                 "profit@top0.3", y_true, {"a": scores, "b": S}, value=value
             ),
             {"y_true": Y, "scores": -S, "value": WEIGHT},
+        ),
+        "inference.metric_interval in segments": (
+            lambda **k: inference.metric_interval(["auc", "ap"], **k),
+            rows(by=GROUPS % 2),
+        ),
+        "inference.curve": (
+            lambda **k: inference.curve("lift", at=[0.1, 0.3], **k),
+            {"y_true": Y, "scores": S, "groups": GROUPS},
         ),
         "inference.compare": (
             lambda y_true, scores, groups: inference.compare(
@@ -406,7 +415,7 @@ OF_OTHER_ROWS = {"batch_score", "batch_groups", "rank_pos", "X_val", "y_val", "q
 OF_OTHER_ROWS |= {"scores_pos", "scores_neg", "score_pos", "score_neg"}
 OF_OTHER_ROWS |= {"margins_pos", "margins_neg"}
 # Arguments that are no columns of rows: numbers, grids, folds of others.
-NO_ROWS = {"batches", "features", "k", "n_items", "prior", "tau", "thresholds", "weights"}
+NO_ROWS = {"at", "batches", "features", "k", "n_items", "prior", "tau", "thresholds", "weights"}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,0 +1,330 @@
+"""One measure in each segment of the rows: within it, and of its rows in the order of all."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+
+from .._order import tied_blocks
+from .._partitions import any_collection
+from .._typing import AnyArray, BoolArray, IntArray
+from .._validation import Coded, check_qid, refuse_misread, shape_of, take
+from ..metrics import Measure
+from ..metrics._shared import Evidence, influence_of_top, with_half_more
+from ._evidence import check_groups
+from ._intervals import Intervals
+from ._joint import GroupPart
+from ._limits import Limits, safe_limits
+from ._results import Interval, contrasts_of
+from ._simultaneous import (
+    Asked,
+    Rankers,
+    asked_difference,
+    errors_of_rows,
+    joined,
+    rankers_on_list,
+    rankers_over_queries,
+    read_rankers,
+    together,
+)
+
+# Values of the column ``order``.
+WITHIN, AMONG_ALL = "own rows", "all rows"
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    names: tuple[Any, ...]
+    codes: IntArray  # (n,)
+
+    @classmethod
+    def of(cls, by: Any, n: int) -> Segments:
+        """Segments of rows, by name, ascending."""
+        ids = check_qid(by, n, name="by")
+        values = ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
+        names, codes = np.unique(values, return_inverse=True)
+        if len(names) in (1, n):
+            what = f"one segment only, {names[0]}" if len(names) == 1 else "a segment for each row"
+            raise ValueError(f"by has {what}: pass a category of each row, or leave by out.")
+        return cls(tuple(names.tolist()), codes)
+
+    def of_queries(self, qid: Any) -> Callable[[AnyArray], IntArray]:
+        """Find the segments of queries by their ids; all rows of a query are in one."""
+        if qid is None:
+            return lambda ids: self.codes[ids]
+        read = check_qid(qid, len(self.codes))
+        values = read.distinct[read.codes] if isinstance(read, Coded) else read
+        distinct, first, of_rows = np.unique(values, return_index=True, return_inverse=True)
+        of_queries = self.codes[first]
+        if (wrong := of_queries[of_rows] != self.codes).any():
+            query = values[np.argmax(wrong)].item()
+            raise ValueError(
+                f"by has several segments within the query {query!r}, but queries are the sample:"
+                " pass one segment for all rows of a query, or leave qid out for one list."
+            )
+        return lambda ids: of_queries[np.searchsorted(distinct, ids)]
+
+
+def in_segments(
+    rankers: Rankers, segments: Segments, qid: Any, kept: BoolArray | None
+) -> list[tuple[dict[str, Any], Rankers | str]]:
+    """The same rankers in each segment, or why there is no value; ``kept`` rows have a weight."""
+    found: list[tuple[dict[str, Any], Rankers | str]] = []
+    measure, names = rankers.measure, rankers.names
+    if rankers.samples:
+        of_queries = segments.of_queries(qid)(rankers.samples[0].ids)
+        for code, name in enumerate(segments.names):
+            rows, keys = np.flatnonzero(of_queries == code), {"segment": name, "order": WITHIN}
+            if len(rows) > 1:
+                samples = [sample.only(rows) for sample in rankers.samples]
+                found.append((keys, rankers_over_queries(measure, names, samples)))
+            else:
+                found.append((keys, f"{len(rows)} queries with a value"))
+        return found
+    if not rankers.evidences:
+        raise ValueError(
+            "by is for labels that are all known: leave by out, or design, or pass the rows of one"
+            " segment."
+        )
+    codes = segments.codes if kept is None else segments.codes[kept]
+    for code, name in enumerate(segments.names):
+        inside = codes == code
+        found.append(({"segment": name, "order": WITHIN}, _or_why(_within, rankers, inside)))
+        if measure.of_segment is not None:
+            among = {"segment": name, "order": AMONG_ALL}
+            found.append((among, _or_why(_among_all, rankers, inside)))
+    return found
+
+
+def _or_why(
+    of_segment: Callable[[Rankers, BoolArray], Rankers], rankers: Rankers, inside: BoolArray
+) -> Rankers | str:
+    """Rankers in a segment, or why they have no value there."""
+    data = rankers.evidences[0].data
+    if not inside.any():
+        return "no row of positive weight"
+    if data.labels.dtype == bool and not inside[data.positive].any():
+        return f"no positive among {data.counts[inside].sum():.0f} rows"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = of_segment(rankers, inside)
+            values = [x.interval(0.5).estimate for x in found.singles]
+    except ValueError as error:
+        return str(error).partition(": pass")[0].partition(": use")[0]
+    return "no value" if np.isnan(values).any() else found
+
+
+def _within(rankers: Rankers, inside: BoolArray) -> Rankers:
+    return _on(rankers, [only(x, inside) for x in rankers.evidences], inside)
+
+
+def _on(rankers: Rankers, evidences: Sequence[Evidence], rows: BoolArray) -> Rankers:
+    found = rankers_on_list(rankers.measure, rankers.names, evidences)
+    grouped = found.units is None or found.evidences[0].groups is not None
+    return found if grouped else replace(found, ids=np.flatnonzero(rows))
+
+
+def _among_all(rankers: Rankers, inside: BoolArray) -> Rankers:
+    """The measure of a segment where all rows are ranked together.
+
+    Labels of others are set to 0, or their positives are left out, or the share of positives among
+    its rows in the top is taken, as the measure says.
+    """
+    data, kind = rankers.evidences[0].data, rankers.measure.of_segment
+    if kind == "top":
+        return _shares_of_top(rankers, inside)
+    if kind == "positives":
+        rows = inside | ~data.positive
+        return _on(rankers, [only(x, rows) for x in rankers.evidences], rows)
+    labels = np.where(inside, data.labels, data.labels.dtype.type(0))
+    own = [replace(x, data=replace(x.data, labels=labels)) for x in rankers.evidences]
+    return _on(rankers, own, np.ones(len(labels), dtype=bool))
+
+
+def only(evidence: Evidence, rows: BoolArray) -> Evidence:
+    """Evidence of some rows of one list."""
+    data, groups = evidence.data, evidence.groups
+    some: Any = {x: take(getattr(data, x), rows) for x in ("labels", "score", "weight")}
+    some["offsets"] = np.array([0, int(np.count_nonzero(rows))])
+    return replace(
+        evidence,
+        data=replace(data, **some),
+        groups=None if groups is None else groups.only(rows),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ShareOfTop:
+    """Share of positives among the rows of a segment that are in the top of all rows."""
+
+    estimate: float
+    error: float
+    n_effective: float  # Draws that vary as much, half a row added at either end
+    degrees: float
+    target: str
+
+    def limits(self, level: float) -> Limits:
+        return safe_limits(self.estimate, self.n_effective, level, self.degrees)
+
+    def interval(self, level: float) -> Interval:
+        limits = self.limits(level)
+        known: Any = level, "influence", self.target, self.error
+        return Interval(self.estimate, *limits, *known)
+
+
+def _shares_of_top(rankers: Rankers, inside: BoolArray) -> Rankers:
+    """Of each ranker, the hits over the rows of the segment that are in the top.
+
+    The difference of a share from P is the mean in the top of ``(y - P)`` of the rows of the
+    segment, which moves with the threshold too, over the share of the top that they are.
+    """
+    singles, moved, measure = [], [], rankers.measure
+    mass_of: Any = measure
+    for evidence in rankers.evidences:
+        data = evidence.data
+        mass = min(float(mass_of._mass(data)[0]), float(data.sizes[0]))
+        blocks = tied_blocks(data.score)
+        size = blocks.totals(data.counts)
+        in_top = blocks.to_items(np.clip((mass - np.cumsum(size) + size) / size, 0.0, 1.0))
+        flagged = float(data.counts[inside] @ in_top[inside])
+        if flagged < 1.0:
+            raise ValueError(f"{flagged:.2g} rows in the top")
+        hits = float(data.counts[inside] @ (in_top * data.positive)[inside])
+        share = hits / flagged
+        amounts = np.where(inside, data.positive - share, 0.0)
+        influence = influence_of_top(data, amounts, mass)
+        units = errors_of_rows(influence, True) * (mass / flagged)
+        if evidence.groups is not None:
+            units = evidence.groups.sums(units * np.sqrt(data.counts))
+        square = float(units @ units)
+        total, center, squares = with_half_more(flagged, share, flagged**2 * square, (0.0, 1.0))
+        n_effective = center * (1.0 - center) * total**2 / float(squares)
+        degrees = inf
+        if evidence.groups is not None:
+            degrees = GroupPart(units, evidence.groups.sizes(inside)).degrees
+        target = f"share of positives among its rows in the top, {measure.name}"
+        singles.append(ShareOfTop(share, sqrt(square), float(n_effective), degrees, target))
+        moved.append(units)
+    n = len(rankers.evidences[0].data.score)
+    grouped = rankers.evidences[0].groups is not None
+    ids = None if grouped else np.flatnonzero(np.ones(n, dtype=bool))
+    return Rankers(
+        rankers.measure,
+        rankers.names,
+        singles,
+        rankers.target,
+        units=np.stack(moved),
+        ids=ids,
+    )
+
+
+def ask_segments(
+    found: Sequence[tuple[dict[str, Any], Rankers | str]],
+    contrasts: Sequence[tuple[str, str]] | None,
+    **keys: Any,
+) -> list[Asked]:
+    """Questions of the values of rankers in segments, or of their differences."""
+    asked = []
+    for of_segment, rankers in found:
+        of_row = keys | of_segment
+        if isinstance(rankers, str):
+            of_pairs = [{"contrast": f"{a} - {b}"} for a, b in contrasts or ()] or [{}]
+            asked += [Asked(of_row | of_pair, None, note=rankers) for of_pair in of_pairs]
+        elif contrasts is None:
+            asked += rankers.values(**of_row)
+        else:
+            asked += rankers.differences(contrasts, **of_row)
+    return asked
+
+
+def between_segments(
+    values: Sequence[Asked], baseline: Any, better: int, **keys: Any
+) -> list[Asked]:
+    """Differences between the segments of one ranker, or of each from one segment."""
+    asked = []
+    for order in dict.fromkeys(x.keys["order"] for x in values):
+        of_order = {x.keys["segment"]: x for x in values if x.keys["order"] == order}
+        pairs = list(combinations(of_order, 2))
+        if baseline is not None:
+            if baseline not in of_order:
+                raise ValueError(
+                    f"baseline={baseline!r} is not among the segments {list(of_order)}: pass one"
+                    " of these."
+                )
+            pairs = [(name, baseline) for name in of_order if name != baseline]
+        for a, b in pairs:
+            of_row = keys | {"contrast": f"{a} - {b}", "order": order}
+            first, second = of_order[a], of_order[b]
+            if first.single is None or second.single is None:
+                asked.append(Asked(of_row, None, note=first.note or second.note))
+                continue
+            units, ids = None, None
+            if first.units is not None and second.units is not None:
+                ids, units = _less(first, second)
+            of_pair = joined(first, second)
+            asked.append(asked_difference(of_row, of_pair, better, units, ids))
+    return asked
+
+
+def _less(first: Asked, second: Asked) -> tuple[Any, Any]:
+    """Units of a difference, and which these are."""
+    a: Any = first.units
+    b: Any = second.units
+    if first.ids is None or second.ids is None:
+        return None, a - b
+    ids, places = np.unique(np.append(first.ids, second.ids), return_inverse=True)
+    return ids, np.bincount(places, np.append(a, -b))
+
+
+def several(
+    measures: Sequence[Measure],
+    y_true: Any,
+    scores: Mapping[str, Any],
+    *,
+    by: Any,
+    compared: bool = False,
+    baseline: Any = None,
+    level: float,
+    rng: np.random.Generator,
+    **columns: Any,
+) -> Intervals:
+    """Table of measures of rankers, or of their differences, each in segments if there are any.
+
+    One ranker is compared between segments.
+    """
+    refuse_misread(y_true=y_true, by=by)
+    n, names = shape_of(y_true)[0], tuple(scores)
+    if not any_collection(columns["groups"]):
+        # Groups are numbered once, so that they are the same for all questions.
+        columns["groups"] = check_groups(columns["groups"], n)
+    segments = None if by is None else Segments.of(by, n)
+    between = compared and len(names) == 1
+    contrasts = contrasts_of(names, None if between else baseline) if compared else None
+    kept = columns["sample_weight"]
+    kept = None if kept is None else np.ravel(np.asarray(kept)) > 0.0
+    some_of_amounts, asked = any(measure.of_amounts for measure in measures), []
+    for measure in measures:
+        own = columns if measure.of_amounts or not some_of_amounts else columns | {"value": None}
+        rankers = read_rankers(measure, y_true, scores, rng=rng, **own)
+        keys = {"measure": measure.name}
+        if segments is None:
+            compared_or_not = rankers.differences(contrasts, **keys) if contrasts else []
+            asked += compared_or_not or rankers.values(**keys)
+            continue
+        found = in_segments(rankers, segments, columns["qid"], kept)
+        asked += ask_segments(found, None if between else contrasts, **keys)
+        if between:
+            values = [x for x in asked if x.keys["measure"] == measure.name]
+            asked = asked[: len(asked) - len(values)]
+            better = 1 if measure.greater_is_better else -1
+            asked += between_segments(values, baseline, better, **keys)
+    what = "differences of " if compared else ""
+    target = f"{what}{', '.join(dict.fromkeys(x.name for x in measures))} on {rankers.size_text}"
+    return together(asked, level, rng, target)

@@ -1,0 +1,377 @@
+"""Several questions of the same rows: limits of each, and limits that hold for all of them.
+
+Simultaneity is a level. The joint distribution of the errors gives the level at which each
+question has the limits of its own method: small counts keep exact limits, and no question needs a
+method of its own to be one of many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import nan
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+from .. import _outer
+from .._typing import AnyArray, FloatArray
+from .._validation import column_of
+from ..metrics import Measure
+from ..metrics._shared import ClassInfluence, Evidence
+from ._contrasts import added_in_squares, limits_of_pair, quantiles_at
+from ._evidence import check_lists, influences_of, list_target, read_rows
+from ._intervals import Intervals
+from ._joint import Joint, Single, joint_influence
+from ._level import largest_of_contrasts
+from ._limits import Limits, LimitsAt
+from ._methods import refuse_no_variance, single
+from ._queries import QueryValues, joint_means, query_values_of
+from ._results import Interval, Question
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """One question: what it is of, its limits at each level, and how units move it."""
+
+    keys: dict[str, Any]
+    single: Single | None  # None is without a value
+    units: FloatArray | None = None  # (n_units,): The squares sum to its variance; None is unknown
+    ids: AnyArray | None = None  # (n_units,): Which units; None is those of the other questions
+    note: str = ""  # Why there is no value
+    quantile: float = nan  # At which the limits of a difference reach 0
+    better: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """A difference of two statistics, with limits at each level."""
+
+    estimate: float
+    limits: LimitsAt
+    target: str
+    method: str
+    error: float | None = None
+
+    def interval(self, level: float) -> Interval:
+        low, high = self.limits(level)
+        return Interval(self.estimate, low, high, level, self.method, self.target, self.error)
+
+
+def joined(first: Asked, second: Asked) -> Difference:
+    """Difference of two statistics, whose distances to their limits are added in squares."""
+    singles: Any = first.single, second.single
+    values = [x.interval(0.5).estimate for x in singles]
+    r, (a, b) = 0.0, (x.interval(0.5).target for x in singles)
+    if first.units is not None and second.units is not None:
+        products = covariance_of([first, second])
+        root = float(np.sqrt(products[0, 0] * products[1, 1]))
+        r = float(products[0, 1]) / root if root > 0.0 else 0.0
+    limits = added_in_squares([x.limits for x in singles], values, r)
+    target = f"difference of {a}" if a == b else f"{a} less {b}"
+    return Difference(values[0] - values[1], limits, target, "square-and-add")
+
+
+def asked_difference(
+    keys: dict[str, Any], single: Single, better: int, units: Any = None, ids: Any = None
+) -> Asked:
+    """Question of a difference, with the quantile at which its limits reach 0."""
+    estimate = single.interval(0.5).estimate
+    (quantile,) = quantiles_at([(estimate, single.limits)], 0.0).tolist()
+    return Asked(keys, single, units, ids, "", quantile, better)
+
+
+def student_difference(
+    estimate: float, error: float, degrees: float, half_range: float, target: str
+) -> tuple[Difference, float]:
+    """Difference with Student's limits, and the normal quantile at which they reach 0."""
+
+    def limits(level: float) -> Limits:
+        half = float(stdtrit(degrees, (1.0 + level) / 2.0)) * error
+        low, high = estimate - half, estimate + half
+        return min(max(low, -half_range), estimate), max(min(high, half_range), estimate)
+
+    quantile = -float(ndtri(stdtr(degrees, -abs(estimate) / error)))
+    signed = quantile if estimate >= 0.0 else -quantile
+    return Difference(estimate, limits, target, "max-t", error), signed
+
+
+@dataclass(frozen=True, eq=False)
+class Rankers:
+    """One measure of several rankers on the same rows."""
+
+    measure: Measure
+    names: tuple[str, ...]
+    singles: Sequence[Single]
+    target: str
+    joint: Joint | None = None  # None where the rows have no influence
+    units: FloatArray | None = None  # (n_rankers, n_units)
+    ids: AnyArray | None = None  # (n_units,): Which units; None is those of all rows
+    evidences: Sequence[Evidence] = ()  # Of one list
+    samples: Sequence[QueryValues] = ()  # Of queries
+    pair_of: Callable[[tuple[str, str]], Single] | None = None  # Differences without a joint
+
+    @property
+    def size_text(self) -> str:
+        """The rows in words."""
+        if self.samples:
+            return self.samples[0].size_text
+        return f"{self.evidences[0].data.sizes[0]:.0f} items" if self.evidences else "all rows"
+
+    def values(self, **keys: Any) -> list[Asked]:
+        found = []
+        for i, (name, of_one) in enumerate(zip(self.names, self.singles, strict=True)):
+            units = None if self.units is None else self.units[i]
+            known = {"ranker": name} if name else {}
+            found.append(Asked(keys | known, of_one, units, self.ids))
+        return found
+
+    def differences(self, contrasts: Sequence[tuple[str, str]], **keys: Any) -> list[Asked]:
+        better = 1 if self.measure.greater_is_better else -1
+        texts = [f"{a} - {b}" for a, b in contrasts]
+        if self.joint is None:
+            values = {x.keys.get("ranker", ""): x for x in self.values()}
+            of_pairs: list[Any] = [
+                self.pair_of(pair) if self.pair_of else joined(*(values[name] for name in pair))
+                for pair in contrasts
+            ]
+            return [
+                asked_difference(keys | {"contrast": text}, of_pair, better)
+                for text, of_pair in zip(texts, of_pairs, strict=True)
+            ]
+        n = len(self.names)
+        rows = np.array([[self.names.index(name) for name in pair] for pair in contrasts])
+        matrix = np.eye(n)[rows[:, 0]] - np.eye(n)[rows[:, 1]]
+        errors, degrees = self.joint.standard_errors(matrix)
+        if not errors.all():
+            refuse_no_variance(self.measure)
+        units = None if self.units is None else matrix @ self.units
+        found = []
+        for i, estimate in enumerate((matrix @ self.joint.estimates).tolist()):
+            known = float(errors[i]), float(degrees[i]), self.joint.length
+            target = f"difference of {self.target}"
+            one, quantile = student_difference(estimate, *known, target)
+            of_row = keys | {"contrast": texts[i]}
+            moved = None if units is None else units[i]
+            found.append(Asked(of_row, one, moved, self.ids, "", quantile, better))
+        return found
+
+
+def rankers_on_list(measure: Measure, names: tuple[str, ...], evidences: Any) -> Rankers:
+    """Rankers on one list."""
+    first = evidences[0]
+    known: Any = {"measure": measure, "names": names, "evidences": evidences}
+    target = f"{measure.name} on {first.data.sizes[0]:.0f} items"
+    if "influence" not in measure.laws:
+        singles, units = [single(x) for x in evidences], None
+        if "draws" in measure.laws and first.groups is None and first.data.weight is None:
+            units = np.stack([_moved_by_draws(x) for x in evidences])
+
+        def difference(pair: tuple[str, str]) -> Difference:
+            of_both = [names.index(name) for name in pair]
+            values = [singles[i].interval(0.5).estimate for i in of_both]
+            limits = limits_of_pair(*(evidences[i] for i in of_both))
+            return Difference(values[0] - values[1], limits, f"difference of {target}", "joined")
+
+        return Rankers(singles=singles, units=units, target=target, pair_of=difference, **known)
+    influences, groups = influences_of(evidences)
+    joint = joint_influence(influences, conditional=first.conditional, groups=groups)
+    of_each = zip(evidences, influences, strict=True)
+    singles = [single(x, influence=influence) for x, influence in of_each]
+    units = joint.groups
+    if units is None:
+        units = np.stack([errors_of_rows(x, first.conditional) for x in influences])
+    target = list_target(measure, influences[:1], [groups])
+    return Rankers(singles=singles, joint=joint, units=units, target=target, **known)
+
+
+def errors_of_rows(influence: ClassInfluence, conditional: bool) -> FloatArray:
+    """By how much each row moves a statistic, times the root of the number it stands for."""
+    influence = influence.linear
+    moved = influence.centred()
+    if not conditional and influence.positive is not None:
+        share = influence.n_pos / influence.n
+        moved = moved + influence.label_slope * (influence.positive - share)
+    if influence.counts is not None:
+        moved = moved * np.sqrt(influence.counts)
+    return moved / influence.n
+
+
+def _moved_by_draws(evidence: Evidence) -> FloatArray:
+    """By how much the label of each row moves a sum over the first places."""
+    draws = evidence.draws
+    moved = np.zeros(len(evidence.data.score))
+    np.add.at(moved, draws.groups.codes, draws.unit * draws.weights * (draws.values - draws.mean))
+    return moved
+
+
+def rankers_over_queries(
+    measure: Measure, names: tuple[str, ...], samples: Sequence[QueryValues]
+) -> Rankers:
+    joint, first = joint_means(samples), samples[0]
+    ids = None if joint.groups is not None else first.ids
+    units = joint.groups if joint.groups is not None else joint.kinds[0].values
+    target = f"mean {measure.name} over {first.size_text}"
+    known: Any = {"joint": joint, "units": units, "ids": ids, "samples": samples}
+    return Rankers(measure, names, joint.singles, target, **known)
+
+
+def read_list(
+    measure: Measure,
+    y_true: Any,
+    scores: Mapping[str, Any],
+    *,
+    conditional: bool | None = None,
+    rng: np.random.Generator | None = None,
+    **columns: Any,
+) -> list[Evidence]:
+    """Evidence of rankers on one list."""
+    named = _named(scores)
+    y_true, rows = read_rows(measure, y_true, named, **columns)
+    rows.pop("qid", None)
+    how: Any = {"conditional": conditional, "names": list(named)}
+    return check_lists(measure, y_true, list(scores.values()), **how, **rows)
+
+
+def _named(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores by what messages call them."""
+    return {column_of(ranker): score for ranker, score in scores.items()}
+
+
+def read_rankers(
+    measure: Measure,
+    y_true: Any,
+    scores: Mapping[str, Any],
+    *,
+    conditional: bool | None = None,
+    rng: np.random.Generator | None = None,
+    **columns: Any,
+) -> Rankers:
+    """Rankers on the rows of any door: one list, queries, or labels known in part."""
+    named = _named(scores)
+    y_true, rows = read_rows(measure, y_true, named, **columns)
+    if columns.get("design") is not None:
+        return _labelled_in_part(measure, y_true, dict(scores), rows, conditional, rng)
+    if "qid" in rows:
+        samples = query_values_of(measure, y_true, scores, **rows)
+        return rankers_over_queries(measure, tuple(samples), list(samples.values()))
+    how: Any = {"conditional": conditional, "names": list(named)}
+    evidences = check_lists(measure, y_true, list(scores.values()), **how, **rows)
+    return rankers_on_list(measure, tuple(scores), evidences)
+
+
+@dataclass(frozen=True, eq=False)
+class AtLevels:
+    """Limits that are computed anew at each level."""
+
+    interval: Callable[[float], Interval]
+
+    error = None
+
+    def limits(self, level: float) -> Limits:
+        found = self.interval(level)
+        return found.low, found.high
+
+
+def _labelled_in_part(
+    measure: Measure,
+    y_true: Any,
+    scores: dict[str, Any],
+    rows: dict[str, Any],
+    conditional: bool | None,
+    rng: np.random.Generator | None,
+) -> Rankers:
+    def value(name: str) -> AtLevels:
+        of_one = measure, y_true, scores[name], rows
+        return AtLevels(lambda x: _outer.interval_in_part(*of_one, x, "auto", conditional))
+
+    def difference(pair: tuple[str, str]) -> AtLevels:
+        of_pair = {name: scores[name] for name in pair}
+
+        def interval(level: float) -> Interval:
+            question = Question.of(measure, pair, pair[1], None, None, level)
+            return _outer.compare_in_part(question, y_true, of_pair, rows, rng).interval
+
+        return AtLevels(interval)
+
+    return Rankers(
+        measure, tuple(scores), [value(name) for name in scores], measure.name, pair_of=difference
+    )
+
+
+# --------------------------------------------------------------------------------- all together
+
+
+def covariance_of(asked: Sequence[Asked]) -> FloatArray:
+    """Covariance of the errors of questions, by their units."""
+    ids: Any = [question.ids for question in asked]
+    stacked: Any = [question.units for question in asked]
+    if not all(x is ids[0] for x in ids):
+        distinct = np.unique(np.concatenate(ids))
+        of_all = np.zeros((len(asked), len(distinct)))
+        for row, of_row, moved in zip(of_all, ids, stacked, strict=True):
+            row[np.searchsorted(distinct, of_row)] = moved
+        stacked = of_all
+    stacked = np.stack(stacked)
+    return np.asarray(stacked @ stacked.T)
+
+
+def together(
+    asked: Sequence[Asked],
+    level: float,
+    rng: np.random.Generator,
+    target: str,
+    products: FloatArray | None = None,
+    **more: Any,
+) -> Intervals:
+    """Table of questions, with limits of each and of all; ``products`` is their covariance.
+
+    Questions whose units are known share the level of the largest of as many normal variables of
+    their correlation, at their share of the error; others have Bonferroni's.
+    """
+    with_value = [i for i, question in enumerate(asked) if question.single is not None]
+    joint = with_value
+    if products is None:
+        joint = [i for i in with_value if asked[i].units is not None]
+        if len(joint) > 1:
+            products = covariance_of([asked[i] for i in joint])
+    m, tails = len(with_value), np.full(len(asked), (1.0 - level) / max(len(with_value), 1))
+    largest, error = np.zeros(0), (1.0 - level) * len(joint) / max(m, 1)
+    if len(joint) > 1:
+        largest = largest_of_contrasts(products, np.eye(len(joint)), rng)  # type: ignore[arg-type]
+        quantile = float(np.quantile(largest, 1.0 - error, method="higher"))
+        tails[joint] = np.maximum(tails[joint], 2.0 * float(ndtr(-quantile)))
+    pointwise, wider, pvalues = [], [], []
+    for i, question in enumerate(asked):
+        if question.single is None:
+            pointwise.append(Interval(nan, nan, nan, level, "none", question.note))
+            wider.append(pointwise[-1])
+            pvalues.append(nan)
+            continue
+        one = question.single.interval(level)
+        low, high = question.single.limits(1.0 - float(tails[i]))
+        pointwise.append(one)
+        wider.append(replace(one, low=min(low, one.low), high=max(high, one.high)))
+        size = abs(question.quantile)
+        p = min(2.0 * float(ndtr(-size)) * m, 1.0)
+        if i in joint and len(joint) == m > 1:
+            beyond = len(largest) - np.searchsorted(largest, size * (1.0 - 1e-12), "left")
+            p = min(p, (1.0 + float(beyond)) / (1.0 + len(largest)))
+        pvalues.append(p)
+    columns = dict.fromkeys(name for question in asked for name in question.keys)
+    tested = not all(np.isnan(question.quantile) for question in asked)
+    kinds = ["max-z"] * (len(joint) > 1) + ["bonferroni"] * (len(joint) < m)
+    return Intervals(
+        keys={name: tuple(x.keys.get(name, "") for x in asked) for name in columns},
+        pointwise=tuple(pointwise),
+        together=tuple(wider),
+        pvalues=tuple(pvalues) if tested else (),
+        level=level,
+        method=", ".join(kinds) if m > 1 else "one question",
+        target=target,
+        level_of_each=1.0 - float(tails.min()),
+        better=tuple(question.better for question in asked) if tested else (),
+        notes=tuple(question.note for question in asked) if m < len(asked) else (),
+        **more,
+    )

@@ -1,0 +1,258 @@
+"""Several questions in one call: the same as single calls, and a level that holds for all."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from sklearn_rank.inference import _curve as curve_module
+from sklearn_rank.inference import compare, curve, metric_interval
+from sklearn_rank.metrics import get_measure
+from tests.oracles import simultaneous as oracle
+
+RNG = np.random.default_rng(5)
+N = 400
+Y = RNG.random(N) < 0.2
+A = RNG.normal(size=N) + 1.3 * Y
+B = 0.6 * A + 0.8 * RNG.normal(size=N)
+MODELS = {"a": A, "b": B}
+Q = np.repeat(np.arange(40), 10)
+GRADE = RNG.integers(0, 3, size=N)
+CURVES = {
+    "recall@k": [5, 40, 150],
+    "precision@k": [5, 40, 150],
+    "precision@top": [0.02, 0.1, 0.4],
+    "recall@top": [0.02, 0.1, 0.4],
+    "lift": [0.02, 0.1, 0.4],
+    "tpr@fpr": [0.02, 0.1, 0.4],
+    "fpr@tpr": [0.3, 0.6, 0.9],
+    "bedroc": [5, 20],
+}
+
+
+def same(found, expected):
+    """Rows of a table and intervals by themselves."""
+    for one, other in zip(found, expected, strict=True):
+        values = [(x.estimate, x.low, x.high) for x in (one, other)]
+        np.testing.assert_allclose(*values, rtol=1e-10, atol=1e-12)
+        assert one.method == other.method
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("name", CURVES)
+def test_each_place_is_that_of_a_single_call(name, ties):
+    models = {x: np.round(s, 1) if ties else s for x, s in MODELS.items()}
+    found = curve(name, Y, models, at=CURVES[name], random_state=0)
+    measures = [get_measure(curve_module.measure_at(name, x)) for x in CURVES[name]]
+    singles = [metric_interval(m, Y, s) for s in models.values() for m in measures]
+    same(found.pointwise, singles)
+    found = curve(name, Y, models, at=CURVES[name], baseline="b", random_state=0)
+    for measure, one in zip(measures, found.pointwise, strict=True):
+        pair = compare(measure, Y, models)
+        expected = pair.estimate, pair.low[0], pair.high[0], pair.difference_errors[0]
+        seen = one.estimate, one.low, one.high, one.standard_error
+        np.testing.assert_allclose(seen, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("baseline", [None, "b"])
+@pytest.mark.parametrize("name", ["recall@k", "precision@top", "tpr@fpr", "fpr@tpr"])
+def test_counts_of_blocks_are_as_good_as_rows(monkeypatch, name, baseline):
+    weight = RNG.integers(1, 4, size=N).astype(float)
+    arguments = {"at": CURVES[name], "baseline": baseline, "random_state": 0}
+    arguments |= {"sample_weight": weight, "weights": "frequency", "conditional": False}
+    scores = {x: np.round(s, 1) for x, s in MODELS.items()}
+    fast = curve(name, Y, scores, **arguments)
+    monkeypatch.setattr(curve_module.Tables, "of", lambda *_: None)
+    slow = curve(name, Y, scores, **arguments)
+    same(fast.pointwise, slow.pointwise)
+    same(fast.together, slow.together)
+    assert fast.pvalues == pytest.approx(slow.pvalues, rel=0.05)
+
+
+NAMES = ["auc", "ap", "bedroc@5"]
+
+
+def test_level_is_that_of_the_joint_distribution():
+    found = metric_interval(NAMES, Y, A, random_state=0)
+
+    def values(kept):
+        return [get_measure(x)(Y[kept], A[kept]) for x in NAMES]
+
+    # Within classes, as the labels are fixed.
+    products = np.zeros((3, 3))
+    for rows in (np.flatnonzero(Y), np.flatnonzero(~Y)):
+        left_out = np.array([values(np.delete(np.arange(N), i)) for i in rows])
+        deviations = left_out - left_out.mean(axis=0)
+        products += deviations.T @ deviations
+    correlation = products / np.sqrt(np.outer(np.diag(products), np.diag(products)))
+    expected = oracle.level_of_each(correlation, 0.95)
+    assert found.level_of_each == pytest.approx(expected, abs=2e-3)
+    assert 0.95 < found.level_of_each < 1 - 0.05 / 3
+    same(
+        found.together,
+        [metric_interval(x, Y, A, level=found.level_of_each) for x in NAMES],
+    )
+
+
+def test_measures_that_skip_other_queries_are_joined_by_query():
+    grade = GRADE.copy()
+    grade[:30] = 0  # the first three queries have no value of these
+    names = ["ndcg@5", "rr(rel>=1)", "recall@5(rel>=2)", "dcg@5"]
+    with pytest.warns(UserWarning, match="no "):
+        found = metric_interval(names, grade, A, qid=Q, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        same(found.pointwise, [metric_interval(x, grade, A, qid=Q) for x in names])
+    assert found.method == "max-z"
+    assert 0.95 < found.level_of_each < 1 - 0.05 / 4
+
+
+@pytest.mark.parametrize("more", [{}, {"groups": Q}, {"qid": Q}, {"qid": Q, "groups": Q // 2}])
+def test_compared_measures_are_those_of_single_calls(more):
+    names = ["auc", "ap"] if "qid" not in more else ["ndcg@5", "rr(rel>=1)"]
+    y = GRADE if "qid" in more else Y
+    found = compare(names, y, MODELS, random_state=0, **more)
+    for name, one in zip(names, found.pointwise, strict=True):
+        pair = compare(name, y, MODELS, **more)
+        limits = pair.estimate, pair.low[0], pair.high[0]
+        np.testing.assert_allclose((one.estimate, one.low, one.high), limits, rtol=1e-10)
+        assert found[name].pvalues[0] >= pair.pvalue
+        assert found[name].band.low < one.low
+
+
+def test_measures_without_influence_have_bonferronis_level():
+    found = compare(["ks", "auc"], Y, MODELS, random_state=0)
+    assert found.method == "bonferroni"
+    assert found.level_of_each == pytest.approx(0.975)
+    assert "bonferroni" in str(found)
+
+
+def test_segments_where_all_rows_are_ranked_together():
+    segment = RNG.choice(["x", "y", "z"], size=N)
+    for name, expected in (
+        ("recall@60", lambda inside: oracle.recall_of_segment(Y, A, 60, inside)),
+        ("precision@60", lambda inside: oracle.precision_of_segment(Y, A, 60, inside)),
+        ("precision@top0.15", lambda inside: oracle.precision_of_segment(Y, A, 60, inside)),
+        ("auc", lambda inside: oracle.auc_of_segment(Y, A, inside)),
+    ):
+        found = metric_interval(name, Y, A, by=segment, random_state=0)
+        for x in "xyz":
+            row = found[x]["all rows"].interval
+            assert row.estimate == pytest.approx(expected(segment == x))
+            assert row.low < row.estimate < row.high
+            own = metric_interval(name, Y[segment == x], A[segment == x])
+            same(found[x]["own rows"].pointwise, [own])
+
+
+def test_amounts_of_segments_sum_to_those_of_all():
+    amounts, segment = RNG.normal(size=N), RNG.choice(["x", "y", "z"], size=N)
+    found = metric_interval("profit@50", amounts, A, by=segment, random_state=0)
+    parts = [found[x]["all rows"].interval.estimate for x in "xyz"]
+    assert sum(parts) == pytest.approx(get_measure("profit@50")(amounts, A))
+
+
+def test_no_segment_vanishes():
+    segment = np.where(np.arange(N) < 12, "empty", np.where(np.arange(N) < 200, "x", "y"))
+    y = Y & (segment != "empty")
+    found = metric_interval(["auc", "recall@50"], y, A, by=segment, random_state=0)
+    row = found["auc"]["empty"]["own rows"]
+    assert np.isnan(row.interval.estimate)
+    assert row.notes == ("no positive among 12 rows",)
+    assert "no positive among 12 rows" in str(found)
+    compared = compare("auc", y, MODELS, by=segment, random_state=0)
+    assert len(compared["empty"]) == 2
+    assert compared["empty"]["a - b"].conclusions == ("no value", "no value")
+    between = compare("auc", y, {"a": A}, by=segment, baseline="x", random_state=0)
+    assert between.keys["contrast"][:2] == ("empty - x", "y - x")
+
+
+def test_differences_between_segments_are_of_separate_rows():
+    segment = np.where(np.arange(N) % 3 == 0, "x", "y")
+    found = compare("auc", Y, {"a": A}, by=segment, random_state=0)["own rows"]
+    rows = {"x": segment == "x", "y": segment == "y"}
+    labels, scores = ({x: v[r] for x, r in rows.items()} for v in (Y, A))
+    expected = compare("auc", labels, scores)
+    one = found.interval
+    limits = expected.estimate, expected.low[0], expected.high[0]
+    np.testing.assert_allclose((one.estimate, one.low, one.high), limits, rtol=1e-6)
+
+
+def test_segments_of_queries():
+    segment = np.where(Q < 15, "early", "late")
+    found = metric_interval("ndcg@5", GRADE, A, by=segment, qid=Q, random_state=0)
+    for x, rows in (("early", Q < 15), ("late", Q >= 15)):
+        same(found[x].pointwise, [metric_interval("ndcg@5", GRADE[rows], A[rows], qid=Q[rows])])
+    with pytest.raises(ValueError, match="several segments within the query 3"):
+        metric_interval("ndcg@5", GRADE, A, by=np.where(np.arange(N) < 35, 1, 2), qid=Q)
+
+
+def test_conclusions_say_where_a_ranker_is_better():
+    y = np.arange(4000) < 400
+    rng = np.random.default_rng(0)
+    good = rng.normal(size=4000) + 1.5 * y
+    bad = good + 2.0 * rng.normal(size=4000)
+    found = curve("recall@k", y, {"new": good, "old": bad}, baseline="old", random_state=0)
+    ((name, first, last, n, winner),) = found.ranges
+    assert (name, winner) == ("new - old", "new")
+    inside = [first <= k <= last for k in found.keys["at"]]
+    clear = [x.low > 0 for x in found.together]
+    assert inside == clear
+    assert sum(clear) == n
+    text = f"new - old: new better at all {n} places from {first:g} to {last:g}"
+    assert found.conclusions == (text,)
+    assert text in str(found)
+
+
+def test_a_curve_is_read_at_any_place():
+    found = curve("recall@k", Y, A, at=[10, 50, 100], random_state=0)
+    expected = metric_interval("recall@70", Y, A, level=found.level_of_each)
+    seen = pickle.loads(pickle.dumps(found)).at(70)
+    same([seen], [expected])
+    assert seen.level == 0.95
+    assert found.at(50) == found[50].band
+    with pytest.raises(ValueError, match=r"place=200 is outside of the curve"):
+        found.at(200)
+
+
+def test_tables():
+    found = curve("lift", Y, MODELS, at=[0.1, 0.2], random_state=0)
+    frame = found.to_frame()
+    columns = ["ranker", "at", "estimate", "low", "high", "band_low", "band_high"]
+    assert list(frame.columns)[:7] == columns
+    assert (frame.band_low <= frame.low).all()
+    assert "<table" in found._repr_html_()
+    assert found.to_dict()["keys"]["at"] == [0.1, 0.2, 0.1, 0.2]
+    assert found == curve("lift", Y, MODELS, at=[0.2, 0.1], random_state=0)
+    with pytest.raises(KeyError, match="'c' is no entry of this table"):
+        found["c"]
+    with pytest.raises(AttributeError, match="band is of one row"):
+        _ = found.band
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: curve("recall@k", Y, A, at=[10, 500]), "at has 500, .* from 1 to 400"),
+        (lambda: curve("recall@k", Y, A, at=[1.5]), "whole numbers"),
+        (lambda: curve("lift", Y, A, at=[5]), "0.05 for 5 %"),
+        (lambda: curve("lift", Y, A, at=[]), "at=\\[\\] must be the places"),
+        (lambda: curve("lift", Y, A, at=[np.nan]), "at has nan"),
+        (lambda: curve("recall", Y, A), "did you mean 'recall@k' or 'recall@top'"),
+        (lambda: curve("auc", Y, A), "is not the name of one measure"),
+        (lambda: curve(get_measure("auc"), Y, A), "has no number that could vary"),
+        (lambda: curve("ndcg@k", GRADE, A, qid=Q), "at is missing"),
+        (lambda: curve("lift", Y, MODELS, baseline="c"), "baseline='c' is not among"),
+        (lambda: metric_interval([], Y, A), "empty list"),
+        (lambda: metric_interval("auc", Y, A, by=[1, 2]), "by has 2 entries for 400 rows"),
+        (lambda: metric_interval("auc", Y, A, by=np.ones(N)), "by has one segment only"),
+        (lambda: metric_interval(["auc"], Y, A, method="delong"), "for one measure"),
+        (lambda: compare(["auc", "ap"], Y, MODELS, margin=0.1), "margin=0.1 is for one measure"),
+    ],
+)
+def test_wrong_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=re.compile(message)):
+        call()
