@@ -455,7 +455,11 @@ GRADED = [
         undefined=_no_positive,
         **GRADES,
     ),
-    *_cases("profit@{}", orders.profit, _each("k", (1, 3, 50), "profit@{}"), **AMOUNTS),
+    *(
+        case
+        for name in ("profit@{}", "uplift@{}")
+        for case in _cases(name, orders.profit, _each("k", (1, 3, 50), name), **AMOUNTS)
+    ),
     *_cases(
         "value_recall@{}",
         orders.value_recall,
@@ -463,12 +467,35 @@ GRADED = [
         grades=(1, -2, 0, 3),
         undefined=_no_gain,
     ),
+    *(
+        case
+        for name in ("profit@top{}", "uplift@top{}")
+        for case in _cases(
+            name,
+            orders.precision_at_top,
+            _each("tau", (0.3, 0.5), name),
+            weights="relative",
+            **AMOUNTS,
+        )
+    ),
+    *_cases("qini", orders.qini, [("qini", {})], weights="relative", **AMOUNTS),
+    *_cases("auuc", orders.auuc, [("auuc", {})], weights="relative", **AMOUNTS),
+    *_cases("autoc", orders.autoc, [("autoc", {})], **AMOUNTS),
     *_cases(
-        "profit@top{}",
-        orders.precision_at_top,
-        _each("tau", (0.3, 0.5), "profit@top{}"),
+        "lorenz@{}",
+        orders.lorenz,
+        _each("tau", (0.3, 0.05, 0.5), "lorenz@{}"),
+        undefined=_no_gain,
         weights="relative",
-        **AMOUNTS,
+        **GRADES,
+    ),
+    *_cases(
+        "insurance_gini",
+        orders.insurance_gini,
+        [("insurance_gini", {})],
+        undefined=_no_gain,
+        weights="relative",
+        **GRADES,
     ),
     *(
         MetricCase(
@@ -526,6 +553,12 @@ GRADED = [
         partial,
         **AMOUNTS,
         **OF_TWO_CLASSES,
+    ),
+    *(
+        case
+        for oracle in (rank_correlation.somers_d, rank_correlation.c_index)
+        for name in [oracle.__name__]
+        for case in _cases(name, oracle, [(name, {})], partial, **AMOUNTS, **OF_TWO_CLASSES)
     ),
     *_cases("top1", orders.top_1, [("top1", {})], **AMOUNTS, **OF_TWO_CLASSES),
 ]

@@ -217,9 +217,11 @@ def metric_interval(
       over the positives of the precision there. "influence". The value of a list is greater on
       average, since a positive counts in its own precision; this bias is subtracted from the
       limits, not from the value.
-    - ``"profit@k"``, ``"profit@top"``, ``"value_recall@k"``: the expectation for lists of this
-      length, by "influence". The range of amounts is that of the list, and as far beyond its ends
-      as the next amounts are from these.
+    - ``"profit@k"``, ``"profit@top"``, ``"value_recall@k"``, ``"uplift@k"``, ``"uplift@top"``: the
+      expectation for lists of this length, by "influence". The range of amounts is that of the
+      list, and as far beyond its ends as the next amounts are from these.
+    - ``"qini"``, ``"auuc"``, ``"autoc"``, ``"lorenz"``, ``"insurance_gini"``: the measure of the
+      population, by "influence".
     - Other measures with an influence function, such as ``"partial_auc"``, ``"lift"``:
       the measure of the population at this fraction of positives. "influence".
     - ``"precision@k"``, ``"dcg"``, ``"rbp"``, ``positional_score``: the expectation given the
@@ -232,8 +234,8 @@ def metric_interval(
     - ``"pos@top"``: the positives above the highest *observed* negative, a binomial number given
       the negatives. "wilson", "exact". The interval does not include the variance of that highest
       negative, which one list cannot estimate.
-    - ``"spearman"``, ``"tau_b"``: the correlation in the population.
-      "influence".
+    - ``"spearman"``, ``"tau_b"``, ``"somers_d"``, ``"c_index"``: the correlation in the
+      population. "influence".
     - ``make_measure``: "influence" if the measure declares one, and "bootstrap", percentiles over
       items resampled within each class. Without an influence function, "bootstrap" must be passed
       explicitly, because it is wrong for extremes, such as the highest score of a class, at any

@@ -1,6 +1,7 @@
 """Ranking metrics as functions of ``(y_true, y_score)``, exact under ties, and their scorers."""
 
 from ._accumulator import Accumulator
+from ._amounts import effect_amounts
 from ._grammar import get_measure, get_measure_names, make_measure
 from ._linear_rank import (
     bedroc_score,
@@ -70,6 +71,7 @@ __all__ = [
     "bedroc_score",
     "coverage_loss",
     "dcg_score",
+    "effect_amounts",
     "expected_reciprocal_rank_score",
     "f1_at_k_score",
     "fpr_at_tpr_loss",

@@ -69,6 +69,11 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
 
     - ``"gini"``: Gini coefficient of credit scoring (accuracy ratio, Somers' D), twice the AUC
       less 1.
+    - ``"somers_d"``: Somers' D of numeric labels of any kind: of the pairs of rows whose labels
+      differ, the share in the order of the labels less the share in the other order; pairs tied by
+      score are in neither. ``"c_index"`` is ``(D + 1) / 2``, the concordance index of labels that
+      are not censored. With two classes they are ``2 AUC - 1`` and the AUC, with ``qid`` their
+      means over lists (GAUC).
     - ``"enrichment@0.01"``: enrichment factor (Truchon & Bayly 2007), the precision among the
       ``max(1, floor(tau * n + 1/2))`` items of the top ``tau``, divided by the share of positives.
       :func:`lift_score` counts the item at the cut in part instead. ``convention="rdkit"`` rounds
@@ -86,6 +91,19 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
       item brings if it is acted on, negative for a cost.
     - ``"profit@top0.05"``: mean amount of the items in the top ``tau``, a whole number of items.
     - ``"value_recall@10"``: share of the gains, the positive amounts, that the first k items hold.
+    - ``"lorenz@0.1"``: share of the total of amounts of at least 0 that a share of the rows holds,
+      those of the highest score; the row at the cut counts in part.
+    - ``"insurance_gini"``: twice the area between this Lorenz curve and the diagonal (ordered
+      Lorenz curve of Frees, Meyers & Cummings 2011, from the top). It is 0 for a random order, and
+      not divided by that of the best order, which is the Gini coefficient of the amounts. With
+      claims per unit of exposure as amounts, ``sample_weight`` is the exposure.
+    - ``"uplift@10"``, ``"uplift@top0.05"``: sum of the effects of a treatment on the first k
+      items, and their mean in the top ``tau``; the labels are those of :func:`effect_amounts`.
+    - ``"qini"``, ``"auuc"``, ``"autoc"``: with M(u) the mean effect in the top u of the list,
+      ``integral of u (M(u) - M(1)) du``, ``integral of u M(u) du`` and ``integral of M(u) - M(1)
+      du`` from 0 to 1 (Yadlowsky et al. 2025, as in the R package grf). For "autoc" the integral
+      is the mean over the first 1, ..., n items. They are in units of the effect and not
+      normalised, as those of causalml and scikit-uplift may be.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .._validation import (
     check_column,
     check_number,
     check_position,
+    check_share,
     check_vector,
     is_number,
     refuse_misread,
@@ -20,7 +21,7 @@ from .._validation import (
     shown,
 )
 from .._warn import warn
-from ._conventions import ROUNDING, NamedNumber, position
+from ._conventions import ROUNDING, NamedNumber, position, share
 from ._influence import ClassInfluence, local_ranks
 from ._measure import Measure, checked, without_function
 from ._top import OfTop, masses_of_tops
@@ -51,13 +52,11 @@ def influence_of_top(lists: ScoredLists, amounts: FloatArray, mass: float) -> Cl
     first = int(np.searchsorted(upto, mass - window, "right"))
     last = int(np.searchsorted(upto, min(mass + window, n), "left"))
     local = slice(first, last + 1)
-    lowest, highest = np.partition(amounts, 1)[:2], np.partition(amounts, -2)[-2:]
     # Half an item more of the least and of the largest amount.
-    added = 0.5 * (lowest[0] + highest[1])
+    added = 0.5 * (amounts.min() + amounts.max())
     eta = float((totals[local].sum() + added) / (of_blocks[local].sum() + 1.0))
     inside = blocks.to_items(np.clip((mass - (upto - of_blocks)) / of_blocks, 0.0, 1.0))
-    # Beyond the most extreme amounts there may be others, as far as these are from the next ones.
-    ends = np.array([2.0 * lowest[0] - lowest[1], 2.0 * highest[1] - highest[0]])
+    ends = ends_of(amounts)
     return ClassInfluence(
         estimate=float(weight * inside @ amounts) / mass,
         values=eta + inside * (amounts - eta) / share,
@@ -69,33 +68,62 @@ def influence_of_top(lists: ScoredLists, amounts: FloatArray, mass: float) -> Cl
     )
 
 
-def _refuse_all_equal(measure: Measure, lists: ScoredLists) -> None:
+def ends_of(amounts: FloatArray) -> FloatArray:
+    """Extreme amounts: there may be others, as far beyond these as these are from the next."""
+    lowest, highest = np.partition(amounts, 1)[:2], np.partition(amounts, -2)[-2:]
+    return np.array([2.0 * lowest[0] - lowest[1], 2.0 * highest[1] - highest[0]])
+
+
+def influence_of_share(
+    measure: Measure, lists: ScoredLists, amounts: FloatArray, found: ClassInfluence, factor: float
+) -> ClassInfluence:
+    """Influence on a multiple of a sum of amounts, divided by their mean."""
+    mean = float(np.average(amounts, weights=lists.weight))
+    factor /= mean
+    share = found.estimate * factor
+    values = share + factor * (found.values - found.estimate) - share * (amounts / mean - 1.0)
+    if np.ptp(values) <= ROUNDING:  # the order counts nothing
+        values = np.full(len(values), share)
+    return ClassInfluence(
+        share, values, None, None, measure.range, label_slope=0.0, counts=lists.weight
+    )
+
+
+def refuse_all_equal(measure: Measure, lists: ScoredLists) -> None:
     if np.ptp(lists.grade) == 0.0:
         raise ValueError(
-            f"{measure.name} is {lists.grade[0]:g} times the number of rows in any order, as all"
-            " amounts are equal: pass amounts that differ."
+            f"{measure.name} is {measure.values(lists)[0]:g} in any order, as all amounts are"
+            " equal: pass amounts that differ."
         )
 
 
-class _OfAmounts(Measure):
+def refuse_no_total(measure: Measure, amounts: FloatArray) -> None:
+    if not amounts.any():
+        raise ValueError(
+            f"{measure.name} is undefined: there is {measure.lacking}; pass rows that have one."
+        )
+
+
+class OfAmounts(Measure):
     kind = "graded"
     lowest = -np.inf
     of_amounts = True
     of_segment = "labels"
     from_ranges = "sum"
+    # What to do where the labels are classes.
+    remedy: ClassVar[str] = "pass amounts, or value=(gain, cost) where it is an argument"
 
     def _warn_of(self, lists: ScoredLists) -> None:
         are_classes = np.ptp(lists.grade) == 1.0 and np.isin(lists.grade, (0.0, 1.0)).all()
         if np.isinf(self.range[1]) and are_classes:
             warn(
                 f"{self.name} is of amounts, for which labels of 0 and 1 are taken, so that it is"
-                " a number or share of positives: pass amounts, or value=(gain, cost) where it is"
-                " an argument.",
+                f" of positives: {self.remedy}.",
                 UserWarning,
             )
 
 
-class _OfAmountsAtK(_OfAmounts):
+class _OfAmountsAtK(OfAmounts):
     _number = NamedNumber("k", position, "10")
 
     k: int = checked(check_position)  # Number of top items
@@ -112,13 +140,13 @@ class ProfitAtKMeasure(_OfAmountsAtK):
         return self._sums(lists, lists.grade)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        _refuse_all_equal(self, lists)
+        refuse_all_equal(self, lists)
         mass = min(float(self.k), float(lists.sizes[0]))
         return influence_of_top(lists, lists.grade, mass).scaled(0.0, 1.0 / mass)
 
 
 @without_function
-class ProfitAtTopMeasure(_OfAmounts, OfTop):
+class ProfitAtTopMeasure(OfAmounts, OfTop):
     stem = "profit@top"
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -126,7 +154,7 @@ class ProfitAtTopMeasure(_OfAmounts, OfTop):
         return sums_of_tops(lists, lists.grade, mass) / mass
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        _refuse_all_equal(self, lists)
+        refuse_all_equal(self, lists)
         mass = float(masses_of_tops(lists, self.tau)[0])
         return influence_of_top(lists, lists.grade, mass)
 
@@ -144,19 +172,32 @@ class ValueRecallAtKMeasure(_OfAmountsAtK):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         gains = np.maximum(lists.grade, 0.0)
-        if not gains.any():
-            raise ValueError(f"{self.name} is undefined: no row has a gain; pass rows with gains.")
+        refuse_no_total(self, gains)
         n = float(lists.sizes[0])
-        top = influence_of_top(lists, gains, min(float(self.k), n))
-        mean = float(np.average(gains, weights=lists.weight))
-        factor = min(self.k / n, 1.0) / mean
-        recall = top.estimate * factor
-        values = recall + factor * (top.values - top.estimate) - recall * (gains / mean - 1.0)
-        if np.ptp(values) <= ROUNDING:  # the order counts nothing
-            values = np.full(len(values), recall)
-        return ClassInfluence(
-            recall, values, None, None, (0.0, 1.0), label_slope=0.0, counts=lists.weight
-        )
+        k = min(self.k, n)
+        return influence_of_share(self, lists, gains, influence_of_top(lists, gains, k), k / n)
+
+
+@without_function
+class LorenzMeasure(OfAmounts):
+    range = (0.0, 1.0)
+    weights = "relative"
+    lowest = 0.0
+    lacking = "no amount above 0"
+    stem = "lorenz@"
+    _number = NamedNumber("tau", share, "0.1")
+
+    tau: float = checked(check_share)  # Share of the rows
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        sums = sums_of_tops(lists, lists.grade, self.tau * lists.sizes)
+        with np.errstate(invalid="ignore"):
+            return sums / lists.weighted_totals(lists.grade)
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        refuse_no_total(self, lists.grade)
+        top = influence_of_top(lists, lists.grade, self.tau * float(lists.sizes[0]))
+        return influence_of_share(self, lists, lists.grade, top, self.tau)
 
 
 def refuse_value(measure: Measure) -> None:

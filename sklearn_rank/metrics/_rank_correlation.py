@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 from math import inf
-from typing import Any, NamedTuple, TypeAlias, Unpack
+from typing import Any, ClassVar, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from .._validation import check_qid, check_scores, refuse_misread, take
 from ._conventions import PositionalForm, linear_discounts
 from ._evidence import Evidence
 from ._influence import ClassInfluence
-from ._measure import Measure, Value, WeightedOptions, function_of
+from ._measure import Measure, Value, WeightedOptions, function_of, without_function
 
 # Influence of each item, of mean 0, and of an item at either extreme.
 CorrelationInfluence: TypeAlias = tuple[FloatArray, tuple[float, float]]
@@ -51,10 +51,13 @@ class _Agreement(Measure):
     def _influence_of_items(self, data: ScoredLists) -> CorrelationInfluence: ...
 
 
-class TauBMeasure(_Agreement):
+class _OfPairs(_Agreement):
+    """Pairs in the same order less those in the opposite order, divided by those not tied."""
+
     compares_pairs = True
     weights = "relative"
-    stem = "tau_b"
+    # Powers of the numbers of pairs not tied by relevance and by score, of which the divisor is
+    _powers: ClassVar[tuple[float, float]]
 
     def values(self, lists: ScoredLists) -> FloatArray:
         # A pair weighs a product, which must neither overflow nor vanish.
@@ -65,7 +68,8 @@ class TauBMeasure(_Agreement):
         # Weight of the pairs in the same order less that in the opposite order.
         agreement = 2.0 * right + (grades.squares - squares) / 2.0 - scores.untied
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = agreement / np.sqrt(grades.untied) / np.sqrt(scores.untied)
+            values = agreement / grades.untied ** self._powers[0]
+            values /= scores.untied ** self._powers[1]
         # Scores that are all tied give no order, which counts as much as a random order.
         values = np.where(scores.n_blocks > 1, np.clip(values, -1.0, 1.0), 0.0)
         return np.where(grades.n_blocks > 1, values, np.nan)
@@ -99,17 +103,43 @@ class TauBMeasure(_Agreement):
         mean, mean_grade, mean_score = (float(x.mean()) for x in (agreement, by_grade, by_score))
         # Scores that are all tied have correlation 0, for any divisor.
         mean_score = mean_score or 1.0
-        divisor = float(np.sqrt(mean_grade * mean_score))
-        tau = mean / divisor
+        of_grade, of_score = self._powers
+        divisor = mean_grade**of_grade * mean_score**of_score
 
         def influence(agreement: Any, by_grade: Any, by_score: Any) -> Any:
-            ties = (by_grade - mean_grade) / mean_grade + (by_score - mean_score) / mean_score
-            return 2.0 * (agreement - mean) / divisor - tau * ties
+            ties = of_grade * (by_grade / mean_grade - 1.0)
+            ties += of_score * (by_score / mean_score - 1.0)
+            return 2.0 * (agreement - mean - mean * ties) / divisor
 
         values = np.empty(n)
         values[blocks.order] = influence(agreement, by_grade, by_score)
         low, high = float(influence(-1.0, 1.0, 1.0)), float(influence(1.0, 1.0, 1.0))
         return values - values.mean(), (low, high)
+
+
+class TauBMeasure(_OfPairs):
+    stem = "tau_b"
+    _powers = (0.5, 0.5)
+
+
+@without_function
+class SomersDMeasure(_OfPairs):
+    per_query = False
+    stem = "somers_d"
+    _powers = (1.0, 0.0)
+
+
+@without_function
+class CIndexMeasure(SomersDMeasure):
+    range = (0.0, 1.0)
+    stem = "c_index"
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        return (super().values(lists) + 1.0) / 2.0
+
+    def _influence_of_items(self, data: ScoredLists) -> CorrelationInfluence:
+        values, (low, high) = super()._influence_of_items(data)
+        return values / 2.0, (low / 2.0, high / 2.0)
 
 
 @function_of(TauBMeasure)

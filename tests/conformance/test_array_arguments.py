@@ -60,12 +60,14 @@ ARRAYS = {
     "baseline_score": -S,
     "density_ratio": WEIGHT,
     "exchanged": CLICKS,
+    "expected": np.c_[PROBABILITY, PROBABILITY],
     "expected_utility": np.array([0.3, 0.2, 0.1]),
     "groups": GROUPS,
     "compare_with": -S,
     "inclusion_probability": np.full(N, 0.5),
     "init_score": S,
     "n_relevant": 3.0 + QID,
+    "outcome": S,
     "margins_neg": S[Y == 0],
     "margins_pos": S[Y == 1],
     "pair_weight": WEIGHT,
@@ -86,6 +88,7 @@ ARRAYS = {
     "scores_pos": S[Y == 1],
     "strata": GROUPS,
     "swapped": CLICKS,
+    "treatment": CLICKS,
     "value": WEIGHT,
     "y": Y,
     "y_prob": PROBABILITY,
@@ -94,7 +97,7 @@ ARRAYS = {
     "y_val": Y,
 }
 IDS = {"batch_groups", "groups", "qid", "qid_val", "strata"}
-LABELS = {"y", "y_true", "y_val", "clicks", "exchanged", "swapped"}
+LABELS = {"y", "y_true", "y_val", "clicks", "exchanged", "swapped", "treatment"}
 WEIGHTS = {"density_ratio", "pair_weight", "query_weight", "sample_weight"}
 # What NumPy and scikit-learn say of arrays that they cannot read, which names no argument.
 BARE = "inhomogeneous|truth value|Unknown label type|legacy multi-label|setting an array element"
@@ -161,6 +164,10 @@ def calls():
             {"y_true": Y, "y_prob": PROBABILITY, "threshold": 0.5, "sample_weight": WEIGHT},
         ),
         "metrics.rank_positions": (metrics.rank_positions, {"y_score": S, "qid": QID}),
+        "metrics.effect_amounts": (
+            metrics.effect_amounts,
+            {name: ARRAYS[name] for name in ("outcome", "treatment", "propensity", "expected")},
+        ),
         "Measure.influence": (metrics.get_measure("auc").influence, rows()),
         "Accumulator.update": (
             lambda **k: metrics.Accumulator("auc").update(**k),
@@ -298,6 +305,10 @@ def calls():
         "bounds.precision_at_top_bound": (
             lambda **k: bounds.precision_at_top_bound(n=N, delta=0.1, tau=0.1, **k),
             {"rank_pos": np.arange(1, 21)},
+        ),
+        "clicks.click_amounts": (
+            clicks.click_amounts,
+            {"clicks": CLICKS, "propensity": PROBABILITY},
         ),
         "clicks.random_order_propensities": (
             clicks.random_order_propensities,

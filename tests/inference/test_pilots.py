@@ -10,9 +10,6 @@ from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.metrics import get_measure
 from tests.inference.test_one_list import WITH_INFLUENCE
 
-# The labels of profits are amounts, of which 0 and 1 are warned of.
-pytestmark = pytest.mark.filterwarnings("ignore:profit.* is of amounts")
-
 LISTS = ["auc", "bedroc@20", "gini", "partial_auc@fpr0.2"]
 CONTRAST = np.array([1.0, -1.0])
 

@@ -167,7 +167,7 @@ def test_a_scorer_without_amounts_and_a_measure_that_has_none_are_refused():
         get_scorer("profit@50")(model, X, y, value=value[:10])
     with pytest.raises(ValueError, match="in any order, as all amounts are equal"):
         metric_interval("profit@50", np.ones(100), np.arange(100.0))
-    with pytest.raises(ValueError, match="no row has a gain"):
+    with pytest.raises(ValueError, match="there is no gain"):
         metric_interval("value_recall@50", -np.arange(100.0), np.arange(100.0))
 
 

@@ -53,7 +53,7 @@ def test_names_give_the_measure(case, data):
     sign = 1 if case.greater_is_better else -1
     value = case(y, model.decision_function(X))
     name = case.scorer_name
-    amounts = {"value": (1.0, 0.0)} if name.startswith(("profit", "value")) else {}
+    amounts = {"value": (1.0, 0.0)} if case.measure.of_amounts else {}
     assert get_scorer(name, single_list=True, **amounts)(model, X, y) == sign * value
     qid = np.arange(80) % 3
     value = case(y, model.decision_function(X), qid=qid)

@@ -201,6 +201,45 @@ def value_recall(amounts, k):
     return sum(gains[:k]) / sum(gains)
 
 
+def mean_of_tops(amounts, weight_of_share):
+    """Mean over k of a weight of k / n, times by how much the first k exceed all on average."""
+    n = len(amounts)
+    mean = sum(amounts) / n
+    tops = ((k / n, sum(amounts[:k]) / k - mean) for k in range(1, n + 1))
+    return sum(weight_of_share(u) * excess for u, excess in tops) / n
+
+
+def qini(amounts):
+    return mean_of_tops(amounts, lambda u: u)
+
+
+def autoc(amounts):
+    return mean_of_tops(amounts, lambda u: 1)
+
+
+def auuc(amounts):
+    """Area below the straight pieces between the running sums divided by n, from 0."""
+    n = len(amounts)
+    heights = [sum(amounts[:k]) / n for k in range(n + 1)]
+    return sum((heights[k] + heights[k + 1]) / 2 / n for k in range(n))
+
+
+def lorenz(amounts, tau):
+    """Share of the total in the first rows, the last of them in part."""
+    left, found = tau * len(amounts), 0
+    for amount in amounts:
+        found += min(max(left, 0), 1) * amount
+        left -= 1
+    return found / sum(amounts)
+
+
+def insurance_gini(amounts):
+    """Twice the area between the Lorenz curve from the top and the diagonal."""
+    n = len(amounts)
+    heights = [lorenz(amounts, k / n) for k in range(n + 1)]
+    return 2 * sum((heights[k] + heights[k + 1]) / 2 / n for k in range(n)) - 1
+
+
 def positional(labels, gain, discount, k=None):
     """``discount(position, n_items)`` counts positions from 1."""
     n = len(labels)

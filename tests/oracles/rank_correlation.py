@@ -17,6 +17,20 @@ def tau_b(y_true, y_score):
     return agreement / sqrt(untied_y * untied_s) if untied_s else 0.0
 
 
+def somers_d(y_true, y_score):
+    """Of the pairs that differ in their labels: those in order less those in the other order."""
+    pairs = list(combinations(zip(y_true, y_score, strict=True), 2))
+    unequal = [(y1 - y2, s1 - s2) for (y1, s1), (y2, s2) in pairs if y1 != y2]
+    return sum(sign(y) * sign(s) for y, s in unequal) / len(unequal)
+
+
+def c_index(y_true, y_score):
+    """Share in order of the pairs that differ in their labels, pairs tied by score one half."""
+    pairs = list(combinations(zip(y_true, y_score, strict=True), 2))
+    unequal = [(y1 - y2, s1 - s2) for (y1, s1), (y2, s2) in pairs if y1 != y2]
+    return sum(0.5 if s == 0 else (y > 0) == (s > 0) for y, s in unequal) / len(unequal)
+
+
 def tau_x(y_true, y_score):
     """The tau-x of Emond and Mason, from their matrices of 1 (above or tied) and -1 (below)."""
     n = len(y_true)
