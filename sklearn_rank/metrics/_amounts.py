@@ -51,7 +51,8 @@ def effect_amounts(
         assumes that every row was treated with the same probability.
     expected : array-like of shape (n_samples,) or (n_samples, 2), default=None
         Expected outcome of each row, by a model that was fitted on other rows: one column, or one
-        without and one with the treatment. None is 0.
+        without and one with the treatment. None is the mean outcome of each arm, weighted by
+        the inverse probability of being in it.
 
     Returns
     -------
@@ -98,7 +99,7 @@ def effect_amounts(
     >>> from sklearn_rank.inference import metric_interval
     >>> from sklearn_rank.metrics import effect_amounts
     >>> effect_amounts([1, 0, 1, 0], [1, 1, 0, 0], propensity=0.5)
-    array([ 2.,  0., -2.,  0.])
+    array([ 1., -1., -1.,  1.])
     >>> rng = np.random.default_rng(0)
     >>> score, treated = rng.normal(size=2000), rng.random(2000) < 0.5
     >>> bought = rng.random(2000) < 0.3 + 0.1 * treated * (1 + np.tanh(score))
@@ -134,8 +135,10 @@ def effect_amounts(
             f"propensity is {chance[row]:g} in row {row}, but must be a probability in (0, 1):"
             " leave out rows that could only be in one arm."
         )
-    untreated_mean = treated_mean = np.zeros(n)
-    if expected is not None:
+    weight = np.where(treated, 1.0 / chance, -1.0 / (1.0 - chance))
+    if expected is None:
+        means = [np.average(y[rows], weights=np.abs(weight[rows])) for rows in (~treated, treated)]
+    else:
         columns = np.atleast_2d(check_column("expected", expected, (1, 2)).T)
         if len(columns) > 2:
             raise ValueError(
@@ -143,10 +146,9 @@ def effect_amounts(
                 " with the treatment."
             )
         means = [check_vector("expected", column, n) for column in columns]
-        untreated_mean, treated_mean = means[0], means[-1]
-    residual = y - np.where(treated, treated_mean, untreated_mean)
-    weight = np.where(treated, 1.0 / chance, -1.0 / (1.0 - chance))
-    return np.asarray(treated_mean - untreated_mean + weight * residual)
+    without, with_treatment = means[0], means[-1]
+    residual = y - np.where(treated, with_treatment, without)
+    return np.asarray(with_treatment - without + weight * residual)
 
 
 class _OfEffects(OfAmounts):

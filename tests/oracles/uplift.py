@@ -4,11 +4,19 @@ import numpy as np
 
 
 def amounts(outcome, treatment, propensity, expected=None):
-    """``expected`` is None, one column, or that without and that with the treatment."""
-    found = []
+    """``expected`` is one column, or that without and that with the treatment, or the means."""
+    found, means = [], []
+    for arm in (0, 1):
+        sums = [0.0, 0.0]
+        for row, (y, w) in enumerate(zip(outcome, treatment, strict=True)):
+            if w == arm:
+                p = propensity if np.ndim(propensity) == 0 else propensity[row]
+                sums[0] += y / (p if arm else 1 - p)
+                sums[1] += 1 / (p if arm else 1 - p)
+        means.append(sums[0] / sums[1])
     for row, (y, w) in enumerate(zip(outcome, treatment, strict=True)):
         p = propensity if np.ndim(propensity) == 0 else propensity[row]
-        of_row = [0.0] if expected is None else np.ravel(expected[row])
+        of_row = means if expected is None else np.ravel(expected[row])
         without, treated = of_row[0], of_row[-1]
         effect = treated - without
         if w:
