@@ -82,6 +82,9 @@ def effect_amounts(
     Intervals take the propensities as known. Where they are estimated, as by None, they are on
     average wider than need be.
 
+    In folds and searches a regressor that is fitted to the amounts is scored by them. A classifier
+    of the outcome takes ``value=np.column_stack([amounts, amounts])``, those of either class.
+
     Packages for uplift, such as causalml, scikit-uplift, EconML and the R package grf (whose
     scores of a causal forest are such amounts), fit the models; their scores are what is ranked.
     The time is O(n).

@@ -267,6 +267,7 @@ def _own_name(name: str) -> str:
 def _nearest(name: str) -> str:
     """Ask whether a similar name was meant, with the number that was typed if it takes one."""
     spellings = {"auprc": "ap", "pr_auc": "ap", "kendalltau": "tau_b", "spearmanr": "spearman"}
+    spellings |= {"concordance_index": "c_index", "gauc": "c_index"}
     name = _own_name(name.removesuffix("_score"))
     name = spellings.get(name, name)
     bare = name.partition("@")[0]

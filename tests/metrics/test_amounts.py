@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 
 from sklearn_rank.clicks import click_amounts
@@ -159,6 +159,14 @@ def test_effects_go_through_every_question():
         assert plan.n > 100
         folds = cross_val_interval(Ridge(), X, amounts, measure=name, cv=KFold(3))
         assert folds.low < folds.estimate < folds.high
+    bought, both = y > 0, np.column_stack([amounts, amounts])
+    options = {"measure": "qini", "cv": KFold(3)}
+    folds = cross_val_interval(LogisticRegression(), X, bought, params={"value": both}, **options)
+    values = []
+    for train, test in KFold(3).split(X):
+        score = LogisticRegression().fit(X[train], bought[train]).decision_function(X[test])
+        values.append(get_measure("qini")(amounts[test], score))
+    assert folds.fold_values == pytest.approx(values)
     search = GridSearchCV(Ridge(), {"alpha": [1e-3, 1e7]}, scoring=get_scorer("qini"), cv=KFold(3))
     fitted = search.fit(X, amounts)
     best = BoundSearchCV(Ridge(), {"alpha": [1e-3, 1e7]}, measure="qini", cv=3, random_state=0)

@@ -47,6 +47,7 @@ NO_NAMES = """
         ("roc_auc_score", "did you mean 'auc'"),
         ("precision", "did you mean 'precision@5'"),
         ("kendalltau", "did you mean 'tau_b'"),
+        ("concordance_index", "did you mean 'c_index'"),
         ("local_auc", "did you mean 'local_auc@0.8'"),
         ("auc@0.8", "did you mean 'auc'"),
         ("rbp", "did you mean 'rbp@0.8'"),
