@@ -14,13 +14,7 @@ from ._on_first_use import on_first_use
 from ._order import tied_blocks
 from ._sklearn_compat import StrOptions, fit_context
 from ._typing import FloatArray, IntArray
-from ._validation import (
-    check_qid,
-    check_sample_weight,
-    ravelled,
-    refuse_misread,
-    validate_data,
-)
+from ._validation import check_qid, check_sample_weight, ravelled, refuse_misread, validate_data
 
 if TYPE_CHECKING:
     from ._label_rankings import label_grades

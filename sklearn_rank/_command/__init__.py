@@ -236,9 +236,5 @@ COMMANDS = {
         2 if the file cannot be read.""",
         (TABLE, IN_PART, OUTPUT.replace("|csv", "").partition("--plot")[0]),
     ),
-    "demo": (
-        "Compare models by the first 200 patients of a bundled data set.",
-        "",
-        (DEMO,),
-    ),
+    "demo": ("Compare models by the first 200 patients of a bundled data set.", "", (DEMO,)),
 }

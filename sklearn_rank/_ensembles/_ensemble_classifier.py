@@ -22,11 +22,7 @@ from sklearn.preprocessing import (
     SplineTransformer,
     StandardScaler,
 )
-from sklearn.utils import (
-    assert_all_finite,
-    check_random_state,
-    get_tags,
-)
+from sklearn.utils import assert_all_finite, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import StrOptions, fit_context, num_samples, rows_at

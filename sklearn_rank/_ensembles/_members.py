@@ -80,9 +80,7 @@ def with_indicators(transformer: Any, member: Any, categories: list[Any]) -> Any
     if not categories:
         return make_pipeline(transformer, member)
     marks = OneHotEncoder(
-        handle_unknown="infrequent_if_exist",
-        max_categories=MAX_CATEGORIES,
-        sparse_output=False,
+        handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES, sparse_output=False
     )
     columns = make_column_transformer((marks, categories), remainder=transformer)
     return make_pipeline(columns, member)

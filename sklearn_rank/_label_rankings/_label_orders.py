@@ -112,11 +112,7 @@ def read_label_orders(y: Any, target_type: str = "auto", labels: Any = None) -> 
 
 
 def label_grades(
-    y: Any,
-    *,
-    target_type: TargetType = "auto",
-    labels: Any = None,
-    return_labels: bool = False,
+    y: Any, *, target_type: TargetType = "auto", labels: Any = None, return_labels: bool = False
 ) -> FloatArray | tuple[FloatArray, AnyArray]:
     """Convert orders of labels, one for each row, to grades for label ranking.
 

@@ -36,11 +36,7 @@ from ..exceptions import CalibrationWarning, UnlinkedLabelWarning
 from ..losses import ListwiseSoftmax, PointwiseLogistic, TemplateLoss
 from ..losses._shared import LossOnLists
 from ..metrics import Measure, get_measure, rank_positions
-from ..metrics._shared import (
-    positional_form,
-    utilities_of,
-    warn_if_not_positional,
-)
+from ..metrics._shared import positional_form, utilities_of, warn_if_not_positional
 from ..rankers._shared import (
     ListRanker,
     calibrated_loss,

@@ -26,12 +26,7 @@ from ..metrics import Measure
 from ..metrics._shared import Evidence
 from ._judged_queries import BOUNDED, JudgedQueries, limits_of_bounds
 from ._label_bounds import bounds_interval, is_bounded, label_bounds, target_in_part
-from ._label_design import (
-    Design,
-    check_fitted_proxy,
-    check_labels_in_part,
-    check_partial_labels,
-)
+from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
 from ._score_path import limits_of_population, score_interval, score_limits, score_path_of_parts
 
 

@@ -768,10 +768,7 @@ class ConfidenceSequence:
         """Choose the stream that stores the rows, by the measure and the first rows."""
         ranker, columns, given = batch
         measure, method, threshold = self.measure, self._method, self._threshold
-        of_queries, has_baseline = (
-            ranker.query_values is not None,
-            "baseline_score" in given,
-        )
+        of_queries, has_baseline = (ranker.query_values is not None, "baseline_score" in given)
         (low, high), laws = measure.counted_range if of_queries else measure.range, measure.laws
         of_top: Any = measure
         limits, bets_on = (low - high, high - low) if has_baseline else (low, high), None

@@ -19,14 +19,7 @@ from .._validation import (
 )
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
-from ._plans import (
-    Question,
-    formula_model,
-    pilot_model,
-    read_pilot,
-    sizes_of,
-    variance_factor,
-)
+from ._plans import Question, formula_model, pilot_model, read_pilot, sizes_of, variance_factor
 
 
 @dataclass(frozen=True, repr=False)

@@ -34,11 +34,7 @@ from .._validation import (
     refuse_misread,
 )
 from ..bounds._shared import sums_of_earlier
-from ..inference._shared import (
-    check_joined_groups,
-    check_one_list,
-    log_binomial,
-)
+from ..inference._shared import check_joined_groups, check_one_list, log_binomial
 from ..metrics import get_measure
 
 if TYPE_CHECKING:

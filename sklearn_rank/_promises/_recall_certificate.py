@@ -24,12 +24,7 @@ from scipy.special import betaincinv
 
 from .._printed import ROUNDING, Printed, fixed
 from .._typing import FloatArray
-from .._validation import (
-    are_missing,
-    array_of_labels,
-    check_level,
-    check_share,
-)
+from .._validation import are_missing, array_of_labels, check_level, check_share
 from ..bounds._shared import last_of
 from ..inference._shared import check_one_list, log_binomial
 from ..metrics import get_measure

@@ -18,12 +18,7 @@ from .._order import quantile_at_mass, quantiles_at_masses
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._design import DenseDesign
 from ._linear import ROUNDED, cholesky_solver, search_line
-from ._pivots import (
-    PivotProblem,
-    PivotSolutions,
-    solve_pivots_cvxpy,
-    solve_pivots_newton,
-)
+from ._pivots import PivotProblem, PivotSolutions, solve_pivots_cvxpy, solve_pivots_newton
 from ._result import Certificate, SolverResult, one_blas_thread
 
 Result = TypeVar("Result")
@@ -240,11 +235,7 @@ def solve_accuracy_at_top(
 ) -> AccuracyAtTopSolution:
     """Solve Problem (2) for every distinct point as the pivot and select one solution."""
     solutions = solve_candidates(
-        problem,
-        [(problem.mass, top_mass)],
-        scales=selection == "refine",
-        n_jobs=n_jobs,
-        **options,
+        problem, [(problem.mass, top_mass)], scales=selection == "refine", n_jobs=n_jobs, **options
     )
     return select_solution(solutions, selection, n_jobs=n_jobs)
 

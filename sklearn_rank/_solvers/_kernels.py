@@ -17,13 +17,7 @@ import numba
 import numpy as np
 
 from .._jit import compiled
-from ._batched_newton import (
-    INNER_RATIO,
-    LINE_SEARCH_RATIO,
-    SETTLED,
-    SETTLED_GROWTH,
-    SIGMA_GROWTH,
-)
+from ._batched_newton import INNER_RATIO, LINE_SEARCH_RATIO, SETTLED, SETTLED_GROWTH, SIGMA_GROWTH
 from ._linear import MAX_TRIALS
 
 # Rows gathered at a time for the d x d Hessian.
@@ -224,8 +218,7 @@ def _find_direction_by_rows(
 # Arrays that are not written to may be in read-only shared memory.
 @compiled(
     "void({M}, {M}, {v}, {v}, {M}, {M}, f8, f8, i8, intp, f8[:, ::1], f8[:, ::1])".format(
-        M="Array(f8, 2, 'C', readonly=True)",
-        v="Array(f8, 1, 'C', readonly=True)",
+        M="Array(f8, 2, 'C', readonly=True)", v="Array(f8, 1, 'C', readonly=True)"
     )
 )
 def solve_pivots(

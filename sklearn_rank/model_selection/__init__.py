@@ -25,8 +25,5 @@ __all__ = [
 ]
 
 __getattr__, __dir__ = on_first_use(
-    __name__,
-    {
-        "_promises": ["ThresholdReport", "TopThresholdClassifier"],
-    },
+    __name__, {"_promises": ["ThresholdReport", "TopThresholdClassifier"]}
 )

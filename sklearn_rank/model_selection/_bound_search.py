@@ -44,11 +44,7 @@ from .._validation import (
 from .._warn import warn
 from ..exceptions import ScorerSetupError
 from ..metrics import Measure, get_measure, get_scorer
-from ..metrics._shared import (
-    MeasureLike,
-    RankingScorer,
-    check_name_of_ids,
-)
+from ..metrics._shared import MeasureLike, RankingScorer, check_name_of_ids
 from ..rankers._shared import Ranker, forget, restored_on_error, store_parameters
 from ._candidates import (
     Choice,

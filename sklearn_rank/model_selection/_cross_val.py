@@ -34,12 +34,7 @@ from .._validation import (
     shown,
 )
 from ..inference import Comparison, Interval, metric_interval
-from ..inference._shared import (
-    Question,
-    check_groups,
-    joint_comparison,
-    joint_influence,
-)
+from ..inference._shared import Question, check_groups, joint_comparison, joint_influence
 from ..metrics import Measure, get_measure
 from ..metrics._shared import Groups, MeasureLike, PartialLabels
 from ._candidates import (

@@ -38,10 +38,7 @@ from ..inference._shared import (
     with_rank_bias,
 )
 from ..metrics import Measure
-from ..metrics._shared import (
-    ClassInfluence,
-    Groups,
-)
+from ..metrics._shared import ClassInfluence, Groups
 
 ArrayLimits = tuple[FloatArray, FloatArray]
 

@@ -19,13 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _outer
 from .._order import top_mass
-from .._sklearn_compat import (
-    BaseScorer,
-    StrOptions,
-    fit_context,
-    rows_at,
-    with_callbacks,
-)
+from .._sklearn_compat import BaseScorer, StrOptions, fit_context, rows_at, with_callbacks
 from .._solvers import (
     AccuracyAtTopSolution,
     PivotProblem,
@@ -925,8 +919,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             .add_self_request(self)
             .add(splitter=self.cv, method_mapping=to_splitter)
             .add(
-                scorer=self._scorer(),
-                method_mapping=to_scorer.add(caller="score", callee="score"),
+                scorer=self._scorer(), method_mapping=to_scorer.add(caller="score", callee="score")
             )
         )
 

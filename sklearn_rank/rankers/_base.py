@@ -22,19 +22,10 @@ from .._partitions import is_collection
 from .._sklearn_compat import BlockProgress, Interval, RealNotInt
 from .._solvers import COPIED_ROWS, Certificate
 from .._typing import AnyArray, FloatArray
-from .._validation import (
-    coded_column,
-    distinct_codes,
-    is_missing,
-    validate_data,
-)
+from .._validation import coded_column, distinct_codes, is_missing, validate_data
 from .._version import __version__
 from .._warn import Message, collected, warn
-from ..exceptions import (
-    FeatureScaleWarning,
-    LongFitWarning,
-    VersionWarning,
-)
+from ..exceptions import FeatureScaleWarning, LongFitWarning, VersionWarning
 
 Criterion: TypeAlias = Literal["relative_gap", "gradient_norm", "statistic"]
 

@@ -13,22 +13,13 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from .._lists import LabelType, Lists, TrainingQueries
-from .._solvers import (
-    COPIED_ROWS,
-    LOST,
-    STEP,
-    Design,
-    LinearProblem,
-    solve_linear,
-)
+from .._solvers import COPIED_ROWS, LOST, STEP, Design, LinearProblem, solve_linear
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_vector
 from ..losses._shared import LossOnLists
 from ..preprocessing import QueryNormalizer
 from ._base import FitProgress, store_certificate
-from ._blocked_rows import (
-    checked_part,
-)
+from ._blocked_rows import checked_part
 from ._list_base import (
     checked_labels,
     in_lists,

@@ -44,19 +44,8 @@ from ..losses._shared import LossOnLists
 from ..metrics import Measure
 from ..metrics._shared import MeasureLike, positional_form, utilities_of, warn_if_not_positional
 from ..preprocessing import METHODS, QueryNormalizer
-from ._base import (
-    forget,
-    refuse_blocked,
-    restored_on_error,
-    store_parameters,
-    warn_of_scales,
-)
-from ._blocked_rows import (
-    ChunkedLists,
-    check_features,
-    checked_part,
-    scores_by_parts,
-)
+from ._base import forget, refuse_blocked, restored_on_error, store_parameters, warn_of_scales
+from ._blocked_rows import ChunkedLists, check_features, checked_part, scores_by_parts
 from ._linear_base import (
     BlockLists,
     as_normalizer,

@@ -24,26 +24,12 @@ from .._lists import (
 from .._partitions import any_collection
 from .._sklearn_compat import StrOptions
 from .._typing import AnyArray, FloatArray
-from .._validation import (
-    labels_of_fit,
-    ravelled,
-    refuse_marks,
-    refuse_words,
-    shape_of,
-)
+from .._validation import labels_of_fit, ravelled, refuse_marks, refuse_words, shape_of
 from .._warn import warn
-from ..exceptions import (
-    CalibrationWarning,
-    LargeGainWarning,
-    ScorerSetupError,
-)
+from ..exceptions import CalibrationWarning, LargeGainWarning, ScorerSetupError
 from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
-from ..metrics._shared import (
-    check_fixed_scale,
-    has_exponential_gain,
-    warn_of_trained_queries,
-)
+from ..metrics._shared import check_fixed_scale, has_exponential_gain, warn_of_trained_queries
 from ._base import Ranker, refuse_blocked
 from ._blocked_rows import extreme_labels
 

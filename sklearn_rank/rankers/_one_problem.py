@@ -45,12 +45,7 @@ from ..exceptions import ZeroSolutionWarning
 from ..losses import PointwiseLogistic
 from ..losses._shared import LossOnLists
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure
-from ..metrics._shared import (
-    LinearRankMeasure,
-    as_score_generating,
-    cumulated,
-    phi_of,
-)
+from ..metrics._shared import LinearRankMeasure, as_score_generating, cumulated, phi_of
 from ._base import FitProgress, store_parameters
 from ._two_classes import (
     OneProblemRanker,

@@ -57,11 +57,7 @@ from .._validation import (
     shown,
 )
 from .._warn import collected, warn, warned_once
-from ..exceptions import (
-    PositiveClassWarning,
-    SmallTopWarning,
-    ThresholdWarning,
-)
+from ..exceptions import PositiveClassWarning, SmallTopWarning, ThresholdWarning
 from ..metrics import average_precision_score, rank_positions
 from ..metrics._shared import ranking_scores, response_method
 from ._base import (
@@ -872,7 +868,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
     """Base class of rankers with a linear or kernel score: input checks and decision values."""
 
     _parameter_constraints = {
-        "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
+        "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable]
     }
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
