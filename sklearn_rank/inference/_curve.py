@@ -437,12 +437,12 @@ class Tables:
         products, upto = np.empty((k, m, k, m)), {}
         for i in range(k):
             alone = self.counted[i].counts_of(runs[i])
-            products[i, :, i] = np.einsum(
-                "plr,lr,qlr->pq", moved[i], alone, moved[i], optimize=True
-            )
+            one = moved[i].reshape(m, -1)
+            products[i, :, i] = (one * alone.ravel()) @ one.T
             for j in range(i + 1, k):
                 cells = self._counts(i, j, runs)
-                both = np.einsum("plr,lrs,qls->pq", moved[i], cells, moved[j], optimize=True)
+                both = (moved[i].swapaxes(0, 1) @ cells).swapaxes(0, 1).reshape(m, -1)
+                both = both @ moved[j].reshape(m, -1).T
                 products[i, :, j], products[j, :, i] = both, both.T
                 upto[i, j] = np.pad(cells.cumsum(axis=1).cumsum(axis=2), ((0, 0), (1, 0), (1, 0)))
                 upto[j, i] = upto[i, j].swapaxes(1, 2)
@@ -450,7 +450,8 @@ class Tables:
             singles = [[Asked({}, of_one[p][0]) for of_one in found] for p in range(m)]
             return singles, products.reshape(k * m, k * m)
         matrix = np.eye(k)[[a for a, _ in contrasts]] - np.eye(k)[[b for _, b in contrasts]]
-        products = np.einsum("ci,ipjq,dj->cpdq", matrix, products, matrix, optimize=True)
+        products = np.tensordot(matrix, np.tensordot(products, matrix, (2, 1)), (1, 0))
+        products = products.swapaxes(2, 3)
         size = len(contrasts) * m
         differences = [
             [
