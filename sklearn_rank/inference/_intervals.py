@@ -216,7 +216,9 @@ class Intervals(Printed):
             )
         shown: dict[str, list[str]] = {name: [] for name in self.keys["contrast"]}
         for name, first, last, n, winner in self.ranges:
-            where = f"at {first:g}" if n == 1 else f"at all {n} places from {first:g} to {last:g}"
+            whole = isinstance(first, int) and n == last - first + 1
+            every = "at every place" if whole else f"at all {n} places"
+            where = f"at {first:g}" if n == 1 else f"{every} from {first:g} to {last:g}"
             shown[name].append(f"{winner} better {where}")
         return tuple(f"{name}: {'; '.join(of) or NOTHING}" for name, of in shown.items())
 
