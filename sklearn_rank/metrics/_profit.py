@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .._lists import LabelType, ScoredLists, check_lists
-from .._order import tied_blocks
-from .._typing import FloatArray
+from .._order import TiedBlocks, tied_blocks
+from .._typing import FloatArray, IntArray
 from .._validation import (
     check_column,
     check_number,
@@ -48,15 +49,13 @@ def influence_of_top(lists: ScoredLists, amounts: FloatArray, mass: float) -> Cl
     weight = lists.counts
     of_blocks, totals = blocks.totals(weight), blocks.totals(weight * amounts)
     upto = np.cumsum(of_blocks)
-    window = min(float(local_ranks(int(n), lists.draws)), mass, max(n - mass, 1.0))
-    first = int(np.searchsorted(upto, mass - window, "right"))
-    last = int(np.searchsorted(upto, min(mass + window, n), "left"))
+    first, _, last = blocks_at_end(upto, mass, lists.draws)
     local = slice(first, last + 1)
     # Half an item more of the least and of the largest amount.
     added = 0.5 * (amounts.min() + amounts.max())
     eta = float((totals[local].sum() + added) / (of_blocks[local].sum() + 1.0))
     inside = blocks.to_items(np.clip((mass - (upto - of_blocks)) / of_blocks, 0.0, 1.0))
-    ends = ends_of(amounts)
+    ends = ends_of(amounts, lists.weight)
     return ClassInfluence(
         estimate=float(weight * inside @ amounts) / mass,
         values=eta + inside * (amounts - eta) / share,
@@ -68,8 +67,18 @@ def influence_of_top(lists: ScoredLists, amounts: FloatArray, mass: float) -> Cl
     )
 
 
-def ends_of(amounts: FloatArray) -> FloatArray:
+def blocks_at_end(upto: FloatArray, mass: float, draws: float | None = None) -> IntArray:
+    """Blocks between which the mean amount at the end of a top is taken, and the one it cuts."""
+    n = float(upto[-1])
+    window = min(float(local_ranks(int(n), draws)), mass, max(n - mass, 1.0))
+    first = np.searchsorted(upto, mass - window, "right")
+    return np.append(first, np.searchsorted(upto, [min(mass, n), min(mass + window, n)]))
+
+
+def ends_of(amounts: FloatArray, counts: FloatArray | None = None) -> FloatArray:
     """Extreme amounts: there may be others, as far beyond these as these are from the next."""
+    if counts is not None:
+        amounts = np.repeat(amounts, np.clip(counts, 1, 2).astype(np.intp))
     lowest, highest = np.partition(amounts, 1)[:2], np.partition(amounts, -2)[-2:]
     return np.array([2.0 * lowest[0] - lowest[1], 2.0 * highest[1] - highest[0]])
 
@@ -123,13 +132,25 @@ class OfAmounts(Measure):
             )
 
 
-class _OfAmountsAtK(OfAmounts):
+class _OfAmountsOfTop(OfAmounts):
+    @abstractmethod
+    def _mass(self, lists: ScoredLists) -> FloatArray:
+        """Mass of the top of each list."""
+
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+        return np.unique(blocks_at_end(np.cumsum(blocks.size), float(self._mass(lists)[0])))
+
+    def _influence_of_top(self, lists: ScoredLists, amounts: FloatArray) -> ClassInfluence:
+        return influence_of_top(lists, amounts, float(self._mass(lists)[0]))
+
+
+class _OfAmountsAtK(_OfAmountsOfTop):
     _number = NamedNumber("k", position, "10")
 
     k: int = checked(check_position)  # Number of top items
 
-    def _sums(self, lists: ScoredLists, amounts: FloatArray) -> FloatArray:
-        return sums_of_tops(lists, amounts, np.full(lists.n_lists, float(self.k)))
+    def _mass(self, lists: ScoredLists) -> FloatArray:
+        return np.minimum(float(self.k), lists.sizes)
 
 
 @without_function
@@ -137,26 +158,28 @@ class ProfitAtKMeasure(_OfAmountsAtK):
     stem = "profit@"
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        return self._sums(lists, lists.grade)
+        return sums_of_tops(lists, lists.grade, self._mass(lists))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         refuse_all_equal(self, lists)
-        mass = min(float(self.k), float(lists.sizes[0]))
-        return influence_of_top(lists, lists.grade, mass).scaled(0.0, 1.0 / mass)
+        mean = self._influence_of_top(lists, lists.grade)
+        return mean.scaled(0.0, 1.0 / float(self._mass(lists)[0]))
 
 
 @without_function
-class ProfitAtTopMeasure(OfAmounts, OfTop):
+class ProfitAtTopMeasure(_OfAmountsOfTop, OfTop):
     stem = "profit@top"
 
+    def _mass(self, lists: ScoredLists) -> FloatArray:
+        return masses_of_tops(lists, self.tau)
+
     def values(self, lists: ScoredLists) -> FloatArray:
-        mass = masses_of_tops(lists, self.tau)
+        mass = self._mass(lists)
         return sums_of_tops(lists, lists.grade, mass) / mass
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         refuse_all_equal(self, lists)
-        mass = float(masses_of_tops(lists, self.tau)[0])
-        return influence_of_top(lists, lists.grade, mass)
+        return self._influence_of_top(lists, lists.grade)
 
 
 @without_function
@@ -168,18 +191,18 @@ class ValueRecallAtKMeasure(_OfAmountsAtK):
     def values(self, lists: ScoredLists) -> FloatArray:
         gains = np.maximum(lists.grade, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return self._sums(lists, gains) / lists.weighted_totals(gains)
+            sums = sums_of_tops(lists, gains, self._mass(lists))
+            return sums / lists.weighted_totals(gains)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         gains = np.maximum(lists.grade, 0.0)
         refuse_no_total(self, gains)
-        n = float(lists.sizes[0])
-        k = min(self.k, n)
-        return influence_of_share(self, lists, gains, influence_of_top(lists, gains, k), k / n)
+        share = float(self._mass(lists)[0] / lists.sizes[0])
+        return influence_of_share(self, lists, gains, self._influence_of_top(lists, gains), share)
 
 
 @without_function
-class LorenzMeasure(OfAmounts):
+class LorenzMeasure(_OfAmountsOfTop):
     range = (0.0, 1.0)
     weights = "relative"
     lowest = 0.0
@@ -189,14 +212,17 @@ class LorenzMeasure(OfAmounts):
 
     tau: float = checked(check_share)  # Share of the rows
 
+    def _mass(self, lists: ScoredLists) -> FloatArray:
+        return self.tau * lists.sizes
+
     def values(self, lists: ScoredLists) -> FloatArray:
-        sums = sums_of_tops(lists, lists.grade, self.tau * lists.sizes)
+        sums = sums_of_tops(lists, lists.grade, self._mass(lists))
         with np.errstate(invalid="ignore"):
             return sums / lists.weighted_totals(lists.grade)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         refuse_no_total(self, lists.grade)
-        top = influence_of_top(lists, lists.grade, self.tau * float(lists.sizes[0]))
+        top = self._influence_of_top(lists, lists.grade)
         return influence_of_share(self, lists, lists.grade, top, self.tau)
 
 

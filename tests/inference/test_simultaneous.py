@@ -59,6 +59,20 @@ def test_each_place_is_that_of_a_single_call(name, ties):
 
 
 @pytest.mark.parametrize("baseline", [None, "b"])
+@pytest.mark.parametrize("name", ["profit@k", "profit@top", "lorenz", "value_recall@k"])
+def test_amounts_of_few_values_are_counted(monkeypatch, name, baseline):
+    amounts = np.where(Y, 3.0, np.where(B > 0.5, 0.5, 0.0 if name == "lorenz" else -1.0))
+    at = [5, 40, 150] if name.endswith("k") else [0.02, 0.1, 0.4]
+    arguments = {"at": at, "baseline": baseline, "random_state": 0}
+    scores = {x: np.round(s, 1) for x, s in MODELS.items()}
+    fast = curve(name, amounts, scores, **arguments)
+    monkeypatch.setattr(curve_module.Tables, "of", lambda *_: None)
+    slow = curve(name, amounts, scores, **arguments)
+    same(fast.pointwise, slow.pointwise)
+    same(fast.together, slow.together)
+
+
+@pytest.mark.parametrize("baseline", [None, "b"])
 @pytest.mark.parametrize("name", ["recall@k", "precision@top", "tpr@fpr", "fpr@tpr"])
 def test_counts_of_blocks_are_as_good_as_rows(monkeypatch, name, baseline):
     weight = RNG.integers(1, 4, size=N).astype(float)
