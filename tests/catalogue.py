@@ -12,6 +12,7 @@ from math import inf, log2
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank import (
@@ -84,6 +85,11 @@ class MetricCase:
             for name, value in self.parameters.items()
         )
         return f"{getattr(self.function, '__name__', self.function)}({shown})"
+
+
+def scores_for(measure, score):
+    """Scores in the same order that the measure takes."""
+    return expit(score) if metrics.get_measure(measure).of_probabilities else score
 
 
 def _mean(measure, **parameters):

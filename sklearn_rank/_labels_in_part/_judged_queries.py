@@ -113,6 +113,7 @@ class JudgedQueries:
         for name in names:
             with naming(column_of(name)):
                 lists[name] = first.scored_by(scores[name], shape)
+                measure._check_scores(lists[name])
         of_queries = groups_of_queries(groups, first, shape, np.ones(first.n_lists, dtype=bool))
         partial = partial if first.rows is None else partial.only(first.rows)
         queries = cls(measure, lists, partial, of_queries)

@@ -339,6 +339,7 @@ def check_lists(
     names = names or ["y_score"] * len(scores)
     with naming(names[0]):
         data = check_scored_lists(y_true, scores[0], labels, sample_weight=sample_weight)
+        measure._check_scores(data)
     dependent = check_groups(groups, len(y_true))
     if dependent is not None and data.rows is not None:
         dependent = dependent.only(data.rows)
@@ -355,6 +356,7 @@ def check_lists(
     for column, y_score in zip(names[1:], scores[1:], strict=True):
         with naming(column):
             lists.append(data.scored_by(y_score, shape))
+            measure._check_scores(lists[-1])
     # A share of positives is what two classes have.
     fixed = (conditional is not False or measure.kind != "binary") and not sampled
     of_list: Any = {"sampled": sampled, "conditional": fixed}

@@ -115,8 +115,8 @@ def draws_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> 
     """
     draws = evidence.draws
     low, high = limits_of_draws(draws, evidence.groups is not None, level, name)
-    limits = draws.unit * low, draws.unit * high
-    return Interval(draws.unit * draws.mean, *limits, level, name, draws.target)
+    estimate, *limits = (draws.origin + draws.unit * x for x in (draws.mean, low, high))
+    return Interval(estimate, min(limits), max(limits), level, name, draws.target)
 
 
 def limits_of_draws(draws: Draws, grouped: bool, level: float, method: str) -> Limits:

@@ -30,6 +30,7 @@ from ._list_intervals import (
 from ._moments import ClassMoments, Moments, RateMoments
 from ._results import Interval
 from ._roc import AUCMoments, is_one_class, sample_moments
+from ._shares import JoinedShares
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,10 @@ def _order_statistics(evidence: Evidence, name: str, influence: Any = None) -> M
     return RateMoments(measure_at=measure_at, **of_curve, **known)
 
 
+def _shares(evidence: Evidence, name: str, influence: Any = None) -> Moments:
+    return JoinedShares.of(evidence, target=f"{evidence.measure.name} of the population")
+
+
 # In the order of preference: "auto" is the first that the laws of the measure allow.
 METHODS: tuple[Method, ...] = (
     *(
@@ -228,6 +233,7 @@ METHODS: tuple[Method, ...] = (
         theorem="Massart (1990)",
         groups=True,
     ),
+    Method("joined shares", "shares", _shares, groups=True),
     Method("order statistics", "curve", _order_statistics),
     Method("influence", "influence", _influence, groups=True),
     Method(

@@ -9,12 +9,24 @@ from typing import Any
 
 import numpy as np
 
+from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._optional import import_pandas
 from .._order import top_mass
 from .._printed import Printed, Table, fixed
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import check_flag, check_level, check_share, check_whole
-from ..metrics._shared import Groups, check_probabilities, check_threshold, threshold_of
+from .._validation import (
+    array_of_labels,
+    check_column,
+    check_flag,
+    check_level,
+    check_number,
+    check_scores,
+    check_share,
+    check_whole,
+    refuse_mask,
+    refuse_misread,
+)
+from ..metrics._shared import Groups
 from ._evidence import check_groups, refuse_one_class
 from ._joint import GroupPart
 from ._limits import share_limits
@@ -22,6 +34,50 @@ from ._results import Interval
 
 # Entries of the counts by top and group that are laid out at once.
 MOST_COUNTS = 2**22
+
+# Probabilities may be rounded by so much, in float32 too.
+ROUNDING = 1e-6
+
+
+def check_probabilities(
+    y_true: Any, y_prob: Any, pos_label: Any, *, sample_weight: Any = None, groups: Any = None
+) -> ScoredLists:
+    refuse_misread(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups)
+    refuse_mask(y_true, "y_true")
+    y_true, y_prob = array_of_labels(y_true), check_column("y_prob", y_prob, (1, 2))
+    if y_prob.ndim == 2:
+        raise ValueError(
+            f"y_prob has {np.shape(y_prob)[1]} columns, but must have one probability per row:"
+            " pass that of the positive class, predict_proba(X)[:, 1]."
+        )
+    values = check_scores(y_prob, name="y_prob")
+    prob = np.clip(values, 0.0, 1.0)
+    if np.ndim(y_true) == 1 and len(y_true) != len(prob):
+        raise ValueError(
+            f"y_prob has {len(prob)} rows, but y_true has {len(y_true)}: pass one probability per"
+            " row."
+        )
+    outside = np.flatnonzero(np.abs(values - prob) > ROUNDING)
+    if outside.size:
+        raise ValueError(
+            f"y_prob is {values[outside[0]]:.4g} in row {outside[0]}, which is not a probability:"
+            " pass predict_proba(X)[:, 1], or calibrate the scores with"
+            " sklearn.calibration.CalibratedClassifierCV."
+        )
+    return check_scored_lists(
+        y_true, prob, LabelType("binary", pos_label), sample_weight=sample_weight
+    )
+
+
+def threshold_of(threshold: Any, y_prob: Any) -> FloatArray:
+    """Round thresholds as the probabilities were, so that those equal to one reach it."""
+    kind = np.asarray(y_prob).dtype
+    rounded = np.asarray(threshold, dtype=kind if kind.kind == "f" else np.float64)
+    return rounded.astype(np.float64)
+
+
+def check_threshold(threshold: Any, name: str = "threshold") -> float:
+    return check_number(name, threshold, 0.0, 1.0, closed="left", what="a probability below 1")
 
 
 def reaching(

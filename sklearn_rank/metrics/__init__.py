@@ -21,11 +21,11 @@ from ._positional import (
     rank_biased_precision_score,
     reciprocal_rank_score,
 )
+from ._probabilities import net_benefit
 from ._rank_correlation import rank_positions, spearman_score, tau_b_score
 from ._roc import (
     fpr_at_tpr_loss,
     kolmogorov_smirnov_score,
-    net_benefit,
     partial_auc_score,
     tpr_at_fpr_score,
 )

@@ -170,10 +170,20 @@ class Draws:
     unit: float  # Value of the measure where all values are 1
     target: str
     whole_places: bool = True  # Whether no block of ties is cut, so that each place is one item
+    origin: float = 0.0  # What is added, the value of the measure where all values are 0
 
     @cached_property
     def mean(self) -> float:
         return min(max(float(self.weights @ self.values), 0.0), 1.0)
+
+
+class ShareOfRows(NamedTuple):
+    """A term of a measure: a factor times the share of hits among some rows."""
+
+    factor: float
+    hits: BoolArray  # (n_rows,)
+    among: BoolArray  # (n_rows,): Rows of which the hits are a share
+    are_odds: bool = False  # Whether the odds ``x / (1 - x)`` of the share are taken
 
 
 def draws_of_places(measure: Any, evidence: Evidence) -> Draws:

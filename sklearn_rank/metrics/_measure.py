@@ -157,6 +157,8 @@ class Measure(_Frozen, ABC):
         Kinds of evidence for intervals and comparisons of one list, the best first.
     depends_on_length : bool
         Whether the value depends on the number of items besides their distributions.
+    of_probabilities : bool
+        Whether the scores are probabilities, on which the value depends beside their order.
     values_are_ends : bool
         Whether each list has the smallest or the largest value, as a success or a failure.
     scaled_by_labels : bool
@@ -193,6 +195,8 @@ class Measure(_Frozen, ABC):
     lowest: ClassVar[float] = 0.0
     # Whether the labels are amounts, which a scorer makes of classes and ``value``.
     of_amounts: ClassVar[bool] = False
+    # Whether the scores are probabilities, on which the value depends beside their order.
+    of_probabilities: ClassVar[bool] = False
     # Whether scikit-learn's function of this name reads two dimensions in another way.
     two_dimensions_are_classes: ClassVar[bool] = False
     # Whether it counts the items of a share of the list, rounded to whole ones.
@@ -695,6 +699,7 @@ class Measure(_Frozen, ABC):
         if self.two_dimensions_are_classes:
             y_true = ravelled(y_true, "y_true")
         lists = check_scored_lists(y_true, y_score, self.label_type(pos_label), **columns)
+        self._check_scores(lists)
         if self.two_dimensions_are_classes and np.shape(y_score)[1:] > (1,):
             raise ValueError(
                 f"y_score has two dimensions, whose columns scikit-learn's {self._title} takes as"
@@ -702,6 +707,20 @@ class Measure(_Frozen, ABC):
                 " qid=np.repeat(np.arange(n_lists), n_items)."
             )
         return lists
+
+    def _check_scores(self, lists: ScoredLists) -> None:
+        """Refuse scores that are no probabilities if the measure is of such."""
+        if not self.of_probabilities:
+            return
+        outside = ~((lists.score >= -ROUNDING) & (lists.score <= 1.0 + ROUNDING))
+        if outside.any():
+            item = int(np.argmax(outside))
+            row = item if lists.rows is None else int(lists.rows[item])
+            raise ValueError(
+                f"y_score is {lists.score[item]:.4g} at row {row}, but {self._title} is of"
+                " probabilities, in [0, 1]: pass predict_proba(X)[:, 1], or calibrate the scores"
+                " with sklearn.calibration.CalibratedClassifierCV."
+            )
 
     def _check_row_weights(self, lists: Lists) -> None:
         """Refuse weights of rows that are neither numbers of items nor 1 / probabilities."""
@@ -816,6 +835,7 @@ class Measure(_Frozen, ABC):
     def _values(self, lists: ScoredLists) -> FloatArray:
         """Values of the lists, of a measure of a user checked."""
         self._warn_of(lists)
+        self._check_scores(lists)
         values = np.asarray(self.values(lists))
         if type(self) in FUNCTIONS:
             return values

@@ -49,6 +49,11 @@ from ._top import AtKMeasure
 RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
 
+def response_methods(measure: Measure) -> tuple[str, ...]:
+    """Methods of estimators from which a measure takes scores, the preferred one first."""
+    return RESPONSE_METHODS[1:] if measure.of_probabilities else RESPONSE_METHODS
+
+
 def own_pos_label(estimator: Any) -> Any:
     """``pos_label`` of an estimator, or of the one within it through which it ranks."""
     for part in estimators_within(estimator):
@@ -94,16 +99,22 @@ def positive_class(estimator: Any, pos_label: Any = None) -> Any:
 
 
 def ranking_scores(
-    estimator: Any, X: Any, positive: Any, *, qid: Any = None, caller: Any = None
+    estimator: Any,
+    X: Any,
+    positive: Any,
+    *,
+    qid: Any = None,
+    caller: Any = None,
+    methods: Sequence[str] = RESPONSE_METHODS,
 ) -> Any:
     """Scores by which an estimator ranks rows, as its scorers see them. Shape (n_samples,).
 
     Ids go to an estimator that takes them. ``caller`` is what scikit-learn calls it by.
     """
-    method = response_method(estimator)
+    method = response_method(estimator, methods)
     # Scikit-learn's call of the estimator hands on no metadata.
     if qid is not None and metadata_for(scored_by(estimator), method, qid=qid):
-        return scores_with_ids(estimator, X, qid, positive)
+        return scores_with_ids(estimator, X, qid, positive, methods)
     if not is_classifier(estimator):
         values = caller(estimator, method, X) if caller else getattr(estimator, method)(X)
         return one_score_a_row(values, estimator, method)
@@ -132,14 +143,15 @@ def one_score_a_row(values: Any, estimator: Any, method: str) -> Any:
     return np.asarray(values)[:, 1]
 
 
-def response_method(estimator: Any) -> str:
-    methods = RESPONSE_METHODS[:2] if is_classifier(estimator) else RESPONSE_METHODS
-    for method in methods:
+def response_method(estimator: Any, methods: Sequence[str] = RESPONSE_METHODS) -> str:
+    usable = [x for x in methods if x != "predict" or not is_classifier(estimator)]
+    for method in usable:
         if hasattr(estimator, method):
             return method
+    lacking = "neither decision_function nor" if "decision_function" in methods else "no"
     raise AttributeError(
-        f"{type(estimator).__name__} has neither decision_function nor predict_proba, and"
-        " predicted labels give no ranking: use an estimator with one of them."
+        f"{type(estimator).__name__} has {lacking} predict_proba, and predicted labels give no"
+        " ranking: use an estimator with one of them."
     )
 
 
@@ -197,9 +209,15 @@ def call_with_metadata(estimator: Any, method: str, *args: Any, **metadata: Any)
         return getattr(estimator, method)(*args, **metadata)
 
 
-def scores_with_ids(estimator: Any, X: Any, qid: Any, positive: Any = None) -> Any:
+def scores_with_ids(
+    estimator: Any,
+    X: Any,
+    qid: Any,
+    positive: Any = None,
+    methods: Sequence[str] = RESPONSE_METHODS,
+) -> Any:
     """Scores by which an estimator ranks the rows of queries. Shape (n_samples,)."""
-    method = response_method(estimator)
+    method = response_method(estimator, methods)
     many = is_classifier(estimator) and len(estimator.classes_) > 2
     if many and hasattr(estimator, "predict_proba"):
         method = "predict_proba"
@@ -283,12 +301,17 @@ def distinct_labels(parts: Sequence[AnyArray]) -> AnyArray:
 
 
 def scored_part(
-    columns: dict[str, Any], estimator: Any, positive: Any, caller: Any = None
+    columns: dict[str, Any],
+    estimator: Any,
+    positive: Any,
+    caller: Any = None,
+    methods: Sequence[str] = RESPONSE_METHODS,
 ) -> dict[str, Any]:
     """Replace the features by scores, and labels of a classifier by whether they are positive."""
     columns = {**columns, "y_true": array_of_labels(columns["y_true"])}
     qid = columns.get("qid")
-    score = ranking_scores(estimator, columns.pop("X"), positive, qid=qid, caller=caller)
+    how: Any = {"qid": qid, "caller": caller, "methods": methods}
+    score = ranking_scores(estimator, columns.pop("X"), positive, **how)
     value = columns.pop("value", None)
     if value is not None:
         columns["y_true"] = amounts_of(columns["y_true"], value, pos_label=positive)
@@ -339,16 +362,18 @@ class _MeasureOfOrder:
 class RankingScorer(BaseScorer):
     """Scorer of an ordering; made by :func:`get_scorer`.
 
-    It ranks by ``decision_function``, else by ``predict_proba``, and by ``predict`` only where the
-    estimator is no classifier. The positive class is ``pos_label``, else that of the estimator,
-    else 1 of the usual labels; of others there is none, and it refuses to score.
+    It ranks by ``decision_function`` unless the measure is of probabilities, else by
+    ``predict_proba``, and by ``predict`` only where the estimator is no classifier. The positive
+    class is ``pos_label``, else that of the estimator, else 1 of the usual labels; of others there
+    is none, and it refuses to score.
     """
 
     def __init__(
         self, measure: Measure, kwargs: dict[str, Any], qid: str | bool | None, single_list: bool
     ) -> None:
         sign = 1 if measure.greater_is_better else -1
-        super().__init__(_MeasureOfOrder(measure), sign, kwargs, response_method=RESPONSE_METHODS)
+        methods = response_methods(measure)
+        super().__init__(_MeasureOfOrder(measure), sign, kwargs, response_method=methods)
         self.measure = measure
         self._qid = qid
         self._single_list = single_list
@@ -463,7 +488,8 @@ class RankingScorer(BaseScorer):
     ) -> float:
         """Value of rows in memory, or without ``caller`` in parts elsewhere."""
         qid, pos_label = arguments.get("qid"), arguments.pop("pos_label", None)
-        response_method(estimator)
+        methods = response_methods(self.measure)
+        response_method(estimator, methods)
         self._check_queries(estimator, qid is not None)
         warn_of_other_top(self.measure, estimator)
         if not caller and "value" in arguments:
@@ -486,7 +512,7 @@ class RankingScorer(BaseScorer):
             overlaps = rows.without("X").map(overlap_of_part, ranker).results()
             if overlaps:
                 check_overlap(reduce(add, overlaps), type(ranker).__name__)
-        scored = rows.map(scored_part, estimator, positive, caller)
+        scored = rows.map(scored_part, estimator, positive, caller, methods)
         pos_label = None if is_classifier(estimator) or "value" in arguments else positive
         if caller:
             known = {} if pos_label is None else {"pos_label": pos_label}
@@ -686,7 +712,8 @@ def get_scorer(
     ``qid="groups"``.
 
     The scorer ranks by ``decision_function``, else by ``predict_proba``, else, for estimators that
-    are not classifiers, by ``predict``. A classifier that only predicts labels raises an error. If
+    are not classifiers, by ``predict``; of a measure of probabilities (``"net_benefit@0.1"``) it
+    takes ``predict_proba`` first. A classifier that only predicts labels raises an error. If
     the positive class is ``classes_[0]``, the order is reversed. One list with a single label
     raises an error, because all its orders are equally good. For several queries, ``undefined`` of
     the measure sets how queries without a value are counted. With metadata routing enabled,

@@ -26,7 +26,6 @@ from ._linear_rank import LinearRankMeasure, phi_of, rank_bias
 from ._of_collections import KeptValues, ListInParts
 from ._positional import has_exponential_gain
 from ._profit import amounts_of, influence_of_top, refuse_value
-from ._roc import check_probabilities, check_threshold, threshold_of
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating, cumulated
 from ._scorer import (
     RESPONSE_METHODS,
@@ -39,6 +38,7 @@ from ._scorer import (
     ranking_scores,
     refuse_level,
     response_method,
+    response_methods,
     scores_with_ids,
     warn_of_trained_queries,
 )

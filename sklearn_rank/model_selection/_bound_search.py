@@ -44,7 +44,12 @@ from .._validation import (
 from .._warn import warn
 from ..exceptions import ScorerSetupError
 from ..metrics import Measure, get_measure, get_scorer
-from ..metrics._shared import MeasureLike, RankingScorer, check_name_of_ids
+from ..metrics._shared import (
+    MeasureLike,
+    RankingScorer,
+    check_name_of_ids,
+    response_methods,
+)
 from ..rankers._shared import Ranker, forget, restored_on_error, store_parameters
 from ._candidates import (
     Choice,
@@ -427,8 +432,9 @@ arbitrary.
         self._check_method(measure, of_queries)
         estimators = self._estimators()
         pos_label, positive = positive_rows(estimators, y, measure, self.pos_label, of_queries)
+        methods = response_methods(measure)
         bases = [
-            (FitPlan(estimator, X, y, fit_params, pos_label, name=name), grid)
+            (FitPlan(estimator, X, y, fit_params, pos_label, methods=methods, name=name), grid)
             for (name, estimator, grid), fit_params in zip(
                 named_grids(self.estimator, self.param_grid), params_of_each, strict=True
             )

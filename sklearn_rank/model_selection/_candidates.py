@@ -39,6 +39,7 @@ from ..inference._shared import (
 )
 from ..metrics import Measure, get_measure
 from ..metrics._shared import (
+    RESPONSE_METHODS,
     amounts_of,
     check_fixed_scale,
     own_pos_label,
@@ -110,6 +111,7 @@ class FitPlan(NamedTuple):
     pos_label: Any  # The positive class, of classifiers
     ids: AnyArray | None = None  # (n_samples,)
     ids_as: tuple[str, ...] = ()  # Arguments of ``fit`` that are the ids
+    methods: tuple[str, ...] = RESPONSE_METHODS  # Of the estimator, that give the scores
     routed: bool = False  # Whether ``fit`` runs with metadata routing enabled
     # What a search tells candidates by, which does not depend on the data.
     name: str = ""  # Of the estimator, if there are several
@@ -226,7 +228,8 @@ def fit_part(
             estimator.fit(X_train, plan.y[train], **fit_params)
         fitted = time.perf_counter()
         ids = None if plan.ids is None else plan.ids[test]
-        scores = ranking_scores(estimator, X_test, plan.pos_label, qid=ids)
+        how: Any = {"qid": ids, "methods": plan.methods}
+        scores = ranking_scores(estimator, X_test, plan.pos_label, **how)
         scores = check_scores(scores, estimator, len(test))
     except Exception as error:
         if raise_errors:

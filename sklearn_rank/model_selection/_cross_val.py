@@ -36,7 +36,7 @@ from .._validation import (
 from ..inference import Comparison, Interval, metric_interval
 from ..inference._shared import Question, check_groups, joint_comparison, joint_influence
 from ..metrics import Measure, get_measure
-from ..metrics._shared import Groups, MeasureLike, PartialLabels
+from ..metrics._shared import Groups, MeasureLike, PartialLabels, response_methods
 from ._candidates import (
     FitPlan,
     Split,
@@ -153,7 +153,8 @@ def samples_of(
     for estimator in estimators:
         label, positive = positive_rows([estimator], y, measure, pos_label, qid is not None)
         labels, read = labels_read(measure, y, positive, value)
-        plan = FitPlan(estimator, X, y, params, label, groups if qid is None else qid)
+        ids, methods = groups if qid is None else qid, response_methods(measure)
+        plan = FitPlan(estimator, X, y, params, label, ids, methods=methods)
         samples.append(Sample(read, _routed(plan), labels, qid, groups, partial))
     return samples
 

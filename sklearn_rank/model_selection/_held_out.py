@@ -111,6 +111,8 @@ class HeldOut:
             if self.measure.kind == "binary":
                 refuse_one_class(data)
             others = [data.scored_by(score, shape_of(y)) for score in scores[1:]]
+            for scored in others:
+                self.measure._check_scores(scored)
             lists.append([data, *others])
         return lists
 

@@ -36,6 +36,7 @@ SETTINGS = {
     "min_tpr": 0.5,
     "max_fpr": 0.5,
     "u0": 0.5,
+    "threshold": 0.5,
     "p": 2,
     "phi": np.square,
     "gain": np.sqrt,
@@ -152,6 +153,8 @@ def calls():
                     **{k: ARRAYS[k] for k in ("qid", "sample_weight", "query_weight")}
                 )
                 known = {k: v for k, v in arguments.items() if k in parameters}
+                if name == "net_benefit":
+                    known["y_score"] = PROBABILITY
                 settings = {
                     p.name: SETTINGS[p.name]
                     for p in parameters.values()
@@ -159,10 +162,6 @@ def calls():
                 }
                 found[f"metrics.{name}"] = partial(function, **settings), known
     found |= {
-        "metrics.net_benefit": (
-            metrics.net_benefit,
-            {"y_true": Y, "y_prob": PROBABILITY, "threshold": 0.5, "sample_weight": WEIGHT},
-        ),
         "metrics.rank_positions": (metrics.rank_positions, {"y_score": S, "qid": QID}),
         "metrics.effect_amounts": (
             metrics.effect_amounts,

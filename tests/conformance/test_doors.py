@@ -17,6 +17,7 @@ from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names, get_scorer
 from sklearn_rank.metrics._top import AtKMeasure
 from sklearn_rank.model_selection import cross_val_compare, cross_val_interval
+from tests.catalogue import scores_for
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.UndefinedMetricWarning",
@@ -47,10 +48,10 @@ class First(RegressorMixin, BaseEstimator):
 
 def expected(measure, way):
     """Value of one list, or the mean over lists, each evaluated alone."""
-    measure = get_measure(measure)
+    measure, score = get_measure(measure), scores_for(measure, SCORE)
     if way != "ids":
-        return measure(Y, SCORE)
-    values = [measure(Y[rows], SCORE[rows]) for rows in np.split(np.arange(len(Y)), N_QUERIES)]
+        return measure(Y, score)
+    values = [measure(Y[rows], score[rows]) for rows in np.split(np.arange(len(Y)), N_QUERIES)]
     return np.nanmean(values) if measure.undefined == "skip" else np.mean(values)
 
 
@@ -59,7 +60,8 @@ def by_scorer(measure, **ids):
     with warnings.catch_warnings():
         if not ids:
             warnings.simplefilter("ignore", SingleListWarning)
-        return sign * get_scorer(get_measure(measure))(First().fit(X, Y), X, Y, **ids)
+        columns = scores_for(measure, X)
+        return sign * get_scorer(get_measure(measure))(First().fit(X, Y), columns, Y, **ids)
 
 
 def by_batches(measure, **ids):
@@ -67,32 +69,33 @@ def by_batches(measure, **ids):
     half = 5 * N_ITEMS
     for rows in (slice(0, half), slice(half, None)):
         part = {name: value if np.ndim(value) == 0 else value[rows] for name, value in ids.items()}
-        accumulator.update(Y[rows], SCORE[rows], **part)
+        accumulator.update(Y[rows], scores_for(measure, SCORE)[rows], **part)
     return accumulator.result()
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_values_of_a_measure_are_the_same_at_every_door(measure):
+    score, other = (scores_for(measure, x) for x in X.T)
     for way, ids in WAYS.items():
         value = pytest.approx(expected(measure, way))
-        assert get_measure(measure)(Y, SCORE, **ids) == value
+        assert get_measure(measure)(Y, score, **ids) == value
         assert by_scorer(measure, **ids) == value
         if way != "one id":
             # In batches one id is that of the query of an update.
             assert by_batches(measure, **ids) == value
-    assert metric_interval(measure, Y, SCORE, qid=QID).estimate == value
-    assert compare(measure, Y, {"a": SCORE, "b": X[:, 1]}, qid=QID).values[0] == value
+    assert metric_interval(measure, Y, score, qid=QID).estimate == value
+    assert compare(measure, Y, {"a": score, "b": other}, qid=QID).values[0] == value
 
 
 @pytest.mark.parametrize("measure", MEASURES[::4])
 def test_a_scorer_without_ids_warns_once_unless_told(measure):
-    model = First().fit(X, Y)
-    scorer = get_scorer(get_measure(measure))
+    model, scorer = First().fit(X, Y), get_scorer(get_measure(measure))
+    columns = scores_for(measure, X)
     if get_measure(measure).per_query and not isinstance(get_measure(measure), AtKMeasure):
         with pytest.warns(SingleListWarning, match="got no qid and takes all rows as one list"):
-            scorer(model, X, Y)
+            scorer(model, columns, Y)
     told = get_scorer(get_measure(measure), single_list=True)
-    for quiet in (told(model, X, Y), scorer(model, X, Y, qid=0)):
+    for quiet in (told(model, columns, Y), scorer(model, columns, Y, qid=0)):
         assert abs(quiet) == pytest.approx(abs(expected(measure, "no ids")))
 
 

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.exceptions import DataConversionWarning
 
 from sklearn_rank import calibration, inference, metrics
@@ -89,6 +90,8 @@ def arguments_of(function, leave_out=()):
             continue
         if name == "groups" and function.__name__ in GROUPS:
             given[name] = GROUPS[function.__name__]
+        elif name == "y_score" and "threshold" in inspect.signature(function).parameters:
+            given[name] = expit(ARRAYS[name])
         elif name in ARRAYS:
             given[name] = ARRAYS[name]
         elif parameter.default is parameter.empty:

@@ -27,6 +27,7 @@ from sklearn_rank.metrics import (
     partial_auc_score,
 )
 from sklearn_rank.metrics._shared import ListInParts
+from tests.catalogue import scores_for
 
 N = 360
 
@@ -402,6 +403,7 @@ OF_LISTS = sorted(
 @pytest.mark.parametrize("name", OF_LISTS)
 def test_accumulated_list(name):
     data, rng = rows(3), np.random.default_rng(0)
+    data["a"] = scores_for(name, data["a"])
     several = [Accumulator(name) for _ in range(4)]
     for part in np.array_split(rng.permutation(N), 9):
         several[rng.integers(4)].update(data["y"][part], data["a"][part])

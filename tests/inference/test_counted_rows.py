@@ -17,6 +17,7 @@ from sklearn_rank.metrics import (
 )
 from sklearn_rank.metrics._influence import linear_rank_influence_of, partial_auc_influence_of
 from sklearn_rank.metrics._shared import as_score_generating, rank_bias
+from tests.catalogue import scores_for
 from tests.naming import shown
 
 PHIS = [Wilcoxon(), LocalAUC(0.7), Power(3), Exponential(5.0), VanDerWaerden(), np.square]
@@ -76,6 +77,7 @@ def test_influence_on_partial_areas(limits):
 def test_measures_take_counts(name):
     measure = get_measure(name)
     positive, score, counts, items = _table(2)
+    score = scores_for(name, score - 11.0)
     found = measure.influence_of(measure.lists(positive, score, sample_weight=counts))
     expected = measure.influence_of(measure.lists(positive[items], score[items]))
     _same(found, expected, items)

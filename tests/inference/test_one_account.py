@@ -11,6 +11,7 @@ from sklearn_rank.inference._moments import ClassMoments
 from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names
 from sklearn_rank.metrics._shared import ClassInfluence, Groups
 from sklearn_rank.model_selection import cross_val_interval
+from tests.catalogue import scores_for
 
 
 def methods_by_name(name):
@@ -44,6 +45,9 @@ class FirstColumn(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         return X[:, 0]
 
+    def predict_proba(self, X):
+        return np.column_stack([1.0 - X[:, 0], X[:, 0]])
+
 
 @pytest.fixture(autouse=True)
 def without_correlation(monkeypatch):
@@ -72,6 +76,7 @@ def agrees(found, low, high, error=None):
 def test_all_doors_agree(kind, name):
     y, score, other, of_rows = rows()
     columns, measure = of_rows[kind], get_measure(name)
+    score, other = scores_for(name, score), scores_for(name, other)
     found = metric_interval(name, y, score, level=LEVEL, **columns)
     compared = compare(name, y, {"a": score, "b": other}, random_state=0, **columns)
     if compared.value_limits:

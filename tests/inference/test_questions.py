@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn_rank.inference import ConfidenceSequence, compare, metric_interval, sample_size
 from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names
 from sklearn_rank.model_selection import BoundSearchCV, cross_val_interval
+from tests.catalogue import scores_for
 
 PAGE = Path(__file__).parents[2] / "docs/user_guide/how_far_to_trust.md"
 N = 960
@@ -39,15 +40,19 @@ def labels_of(measure):
     return grade if measure.kind == "graded" else (grade > 1).astype(int)
 
 
+def scores_of(measure, score=2):
+    return scores_for(measure, rows()[score])
+
+
 def interval(measure, **ids):
-    return metric_interval(measure, labels_of(measure), rows()[2], **ids)
+    return metric_interval(measure, labels_of(measure), scores_of(measure), **ids)
 
 
 def comparison(measure, **ids):
     return compare(
         measure,
         labels_of(measure),
-        dict(zip("ab", rows()[2:], strict=True)),
+        {"a": scores_of(measure), "b": scores_of(measure, 3)},
         random_state=0,
         **ids,
     )
@@ -56,7 +61,7 @@ def comparison(measure, **ids):
 def size(measure, **ids):
     low, high = measure.range
     width = 0.2 * (high - low) if np.isfinite(high - low) else 5.0
-    pilot = (labels_of(measure), rows()[2])
+    pilot = (labels_of(measure), scores_of(measure))
     return sample_size(measure, pilot=pilot, width=width, random_state=0, **ids)
 
 
@@ -64,12 +69,14 @@ def sequence(measure, qid=None):
     looks, y = ConfidenceSequence(measure), labels_of(measure)
     for half in (slice(N // 2), slice(N // 2, N)):
         ids = {} if qid is None else {"qid": qid[half]}
-        last = looks.update(y[half], rows()[2][half], **ids)
+        last = looks.update(y[half], scores_of(measure)[half], **ids)
     return last
 
 
 def accumulator(measure, **ids):
-    return metric_interval(Accumulator(measure).update(labels_of(measure), rows()[2], **ids))
+    return metric_interval(
+        Accumulator(measure).update(labels_of(measure), scores_of(measure), **ids)
+    )
 
 
 def estimator_of(measure):

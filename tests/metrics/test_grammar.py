@@ -77,6 +77,7 @@ def test_what_is_no_measure_is_refused():
 def test_a_measure_knows_whether_it_is_per_query():
     of_one_list = """
         accuracy_loss@top0.05 auc bedroc@20 enrichment@0.01 fpr@tpr0.9 gini ks lift@0.1
+        net_benefit@0.1
         local_auc@0.8 negative_height_loss@4 partial_auc@fpr0.1 pnorm@4 pos@top precision@recall0.8
         precision@top0.05 recall@top0.05 rie@20 smoothed_precision@top0.05 tpr@fpr0.01 profit@10
         profit@top0.05 value_recall@10 uplift@10 uplift@top0.05 qini auuc autoc lorenz@0.1
