@@ -45,10 +45,16 @@ class Segments:
 
     @classmethod
     def of(cls, by: Any, n: int) -> Segments:
-        """Segments of rows, by name, ascending."""
+        """Segments of rows, ascending; those of a column of categories in their order."""
         ids = check_qid(by, n, name="by")
         values = ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
         names, codes = np.unique(values, return_inverse=True)
+        categories = getattr(getattr(by, "dtype", None), "categories", None)
+        if categories is not None:
+            # Categories of no row are segments too.
+            places = {name: i for i, name in enumerate(categories)}
+            codes = np.array([places[name] for name in names.tolist()])[codes]
+            names = np.array(list(categories), dtype=object)
         if len(names) in (1, n):
             what = f"one segment only, {names[0]}" if len(names) == 1 else "a segment for each row"
             raise ValueError(f"by has {what}: pass a category of each row, or leave by out.")
@@ -108,7 +114,7 @@ def _or_why(
     """Rankers in a segment, or why they have no value there."""
     data = rankers.evidences[0].data
     if not inside.any():
-        return "no row of positive weight"
+        return "no rows"
     if data.labels.dtype == bool and not inside[data.positive].any():
         return f"no positive among {data.counts[inside].sum():.0f} rows"
     try:

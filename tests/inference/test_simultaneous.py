@@ -7,6 +7,7 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sklearn_rank.inference import _curve as curve_module
@@ -182,6 +183,15 @@ def test_no_segment_vanishes():
     assert compared["empty"]["a - b"].conclusions == ("no value", "no value")
     between = compare("auc", y, {"a": A}, by=segment, baseline="x", random_state=0)
     assert between.keys["contrast"][:2] == ("empty - x", "y - x")
+
+
+def test_categories_without_rows_are_segments_too():
+    names = ["small", "large", "none"]
+    segment = pd.Categorical(np.where(np.arange(N) < 150, "small", "large"), categories=names)
+    found = metric_interval("auc", Y, A, by=segment, random_state=0)["own rows"]
+    assert found.keys["segment"] == tuple(names)
+    assert found.notes == ("", "", "no rows")
+    same(found["small"].pointwise, [metric_interval("auc", Y[:150], A[:150])])
 
 
 def test_differences_between_segments_are_of_separate_rows():
