@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 
 # Entries that are processed at once, so that intermediate results stay in the cache.
 CHUNK = 2**14
@@ -412,9 +412,7 @@ def class_blocks(
     return _class_blocks_of_masses(inside, other, first, list_of)
 
 
-def _masses_of_blocks(
-    blocks: TiedBlocks, in_class: BoolArray, weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _masses_of_blocks(blocks: TiedBlocks, in_class: BoolArray, weight: FloatArray) -> ArrayPair:
     """Weights of the class and of the other in each block, from the bottom of the last list."""
     other = weight[blocks.order]
     inside = other * in_class[blocks.order]

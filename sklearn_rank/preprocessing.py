@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -13,7 +13,7 @@ from ._lists import group_rows, treat_as_one_list
 from ._on_first_use import on_first_use
 from ._order import tied_blocks
 from ._sklearn_compat import StrOptions, fit_context
-from ._typing import FloatArray, IntArray
+from ._typing import ArrayPair, FloatArray, IntArray
 from ._validation import check_qid, check_sample_weight, ravelled, refuse_misread, validate_data
 
 if TYPE_CHECKING:
@@ -106,9 +106,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None
-    ) -> QueryNormalizer:
+    def fit(self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None) -> Self:
         """Check the rows; for a single query, learn its statistics.
 
         Parameters
@@ -280,7 +278,7 @@ def _checked_weight(sample_weight: Any, X: Any) -> Any:
 
 def _centre_and_scale(
     values: FloatArray, offsets: IntArray, weight: FloatArray | None, method: str
-) -> tuple[FloatArray, FloatArray]:
+) -> ArrayPair:
     """Mean and deviation, or minimum and range, of the columns of each list."""
     starts, lengths = offsets[:-1], np.diff(offsets)
     counted = values
@@ -339,7 +337,7 @@ def _scale(values: FloatArray, offsets: IntArray, centre: FloatArray, scale: Flo
     values /= np.repeat(scale, lengths, axis=0)
 
 
-def _sorted_list(values: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+def _sorted_list(values: FloatArray, weight: FloatArray | None) -> ArrayPair:
     """Columns of one list, ascending with NaN last, and the weight below each place of them."""
     order = np.argsort(values, axis=0)
     ordered = np.take_along_axis(values, order, axis=0)

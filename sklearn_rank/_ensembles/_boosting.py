@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import ArrayPair, FloatArray
 from ..losses import TemplateLoss
 from ..losses._shared import check_loss
 
@@ -84,7 +84,7 @@ class BoostingObjective:
     # LightGBM passes the groups only to a function of four arguments.
     def __call__(
         self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> ArrayPair:
         if hasattr(y_pred, "get_label"):
             # lightgbm.train and xgboost.train pass scores and a data set.
             y_true, y_pred, weight, group = _columns_of(y_pred, y_true)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn import config_context
@@ -343,7 +343,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
         qid: Any = None,
         sample_weight: Any = None,
         query_weight: Any = None,
-    ) -> RankEnsemble:
+    ) -> Self:
         """Fit the members to folds and to all rows, and the weights to held-out scores.
 
         Parameters

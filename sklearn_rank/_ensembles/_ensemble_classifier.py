@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -261,9 +261,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         store_parameters(locals())
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
-    ) -> RankEnsembleClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit the members to folds and to all rows, and the weights to held-out scores.
 
         Parameters

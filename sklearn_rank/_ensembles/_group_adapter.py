@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from copy import copy
 from inspect import signature
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -718,7 +718,7 @@ class GroupRankerAdapter(QueryRanker):
         X_val: Any = None,
         y_val: Any = None,
         qid_val: Any = None,
-    ) -> GroupRankerAdapter:
+    ) -> Self:
         """Sort the rows by query and fit the estimator.
 
         Parameters

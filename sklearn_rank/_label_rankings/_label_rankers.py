@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from scipy.sparse import csgraph, issparse
@@ -241,7 +241,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OrderPreservingLabelRanker:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the coefficients by minimising the loss over the rows.
 
         Parameters

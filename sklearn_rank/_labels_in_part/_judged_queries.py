@@ -21,7 +21,7 @@ from scipy.special import expit, log_expit, logit, logsumexp
 
 from .._lists import ScoredLists
 from .._printed import ROUNDING
-from .._typing import BoolArray, FloatArray
+from .._typing import ArrayPair, BoolArray, FloatArray
 from .._validation import column_of, naming
 from ..bounds._shared import NEGLIGIBLE
 from ..inference import Interval
@@ -36,7 +36,7 @@ from ._score_path import probabilities_of_labels
 UNSEEN = 4.0
 
 
-def expected_value(evidence: Evidence, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+def expected_value(evidence: Evidence, q: FloatArray) -> ArrayPair:
     """Mean over independent labels of probabilities q, exact, for each row of q.
 
     It is 0 where it is not defined, and has beside it how often it is defined: shape (2,
@@ -197,7 +197,7 @@ class JudgedQueries:
             )
         }
 
-    def _probabilities(self) -> tuple[FloatArray, FloatArray]:
+    def _probabilities(self) -> ArrayPair:
         """Probability of each label at the points of its query, and the weights of these."""
         lists, known = self.first, self.partial.known[:, np.newaxis]
         evidences = [

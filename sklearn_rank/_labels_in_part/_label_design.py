@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from .._lists import numbers_of_queries
 from .._sklearn_compat import num_samples
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 from .._validation import (
     Coded,
     are_missing,
@@ -241,9 +241,7 @@ class LabelDesign:
             return np.asarray(batches[1].mean(axis=0))
         return np.divide(1.0, probability, out=np.zeros(len(known)), where=known)
 
-    def _inclusion(
-        self, known: BoolArray, qid: Any
-    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray] | None]:
+    def _inclusion(self, known: BoolArray, qid: Any) -> tuple[FloatArray, ArrayPair | None]:
         """Probability of each row to be labelled, and what labels stand for in batches, if any."""
         if self.batches is None:
             return self._probabilities(known, qid), None
@@ -251,7 +249,7 @@ class LabelDesign:
             raise ValueError("batches are for one list: pass the design of the last one alone.")
         return self._of_batches(known)
 
-    def _of_batches(self, known: BoolArray) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    def _of_batches(self, known: BoolArray) -> tuple[FloatArray, ArrayPair]:
         """Each batch estimates how far the labels of all rows move the value, given those before.
 
         A label of a batch counts ``1 / probability`` there and 1 in later ones.

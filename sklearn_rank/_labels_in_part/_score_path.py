@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import rankdata
 
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 from ..bounds._shared import NEGLIGIBLE, TINY
 from ..inference import Interval
 from ..inference._shared import (
@@ -131,7 +131,7 @@ class ScorePath:
 
     def _mean_of_batches(
         self, odds: FloatArray, factor: FloatArray, q: FloatArray, partial: PartialLabels
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> ArrayPair:
         """Odds and factors of the mean of the batches, weighted by their precision at labels q."""
         slope = self._at_labels(np.where(partial.open, q, self._labels)).slope
         variances = odds @ (slope**2 * q * (1.0 - q))

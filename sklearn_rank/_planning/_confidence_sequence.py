@@ -19,7 +19,7 @@ from .. import _outer
 from .._optional import import_pandas
 from .._order import counted_blocks
 from .._printed import fixed, html_table
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, ArrayPair, FloatArray
 from .._validation import (
     Coded,
     array_of_labels,
@@ -116,7 +116,7 @@ def coin_growth(ones: float, count: float, gains: FloatArray) -> Growth:
 
 def mean_limits(
     bets: Bets, up: FloatArray, down: FloatArray, count: FloatArray, alpha: float
-) -> tuple[FloatArray, FloatArray]:
+) -> ArrayPair:
     """Find the means against which bets on several samples have not won ``1 / alpha``.
 
     The limits, to rounding. Shape (n_samples,).
@@ -137,7 +137,7 @@ def mean_limits(
 
 def log_capital(
     bets: Bets, up: FloatArray, down: FloatArray, count: FloatArray, mean: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+) -> ArrayPair:
     """Logarithm of the capital that bets against a mean have become from 1, and its slope."""
     mean, count, gains = mean[:, np.newaxis], count[:, np.newaxis], bets.gains
     large, small = gains * mean, gains * (1.0 - mean)

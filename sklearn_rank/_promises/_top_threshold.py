@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from math import ceil, exp, expm1, inf, log, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import ndtri, stdtr
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._printed import Printed
 from .._sklearn_compat import num_samples
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 from .._validation import (
     check_choice,
     check_generator,
@@ -123,7 +123,7 @@ class CutOffs:
         amounts = None if amounts is None else amounts[order]
         return cls(threshold, n_flagged, n_pos, positive, codes, amounts)
 
-    def hits(self, goal: Goal) -> tuple[FloatArray, FloatArray]:
+    def hits(self, goal: Goal) -> ArrayPair:
         """Hits and rows above each cut-off; of groups, the effective numbers."""
         are_missed = goal.name == "false positive rate"
         above = self.n_flagged - self.n_pos if are_missed else self.n_pos
@@ -450,7 +450,7 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
     ) -> None:
         store_parameters(locals())
 
-    def fit(self, X: Any, y: Any, value: Any = None, **params: Any) -> TopThresholdClassifier:
+    def fit(self, X: Any, y: Any, value: Any = None, **params: Any) -> Self:
         """Fit the classifier and calibrate the cut-off.
 
         Parameters

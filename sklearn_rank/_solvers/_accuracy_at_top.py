@@ -15,7 +15,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from .._order import quantile_at_mass, quantiles_at_masses
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 from ._design import DenseDesign
 from ._linear import ROUNDED, cholesky_solver, search_line
 from ._pivots import PivotProblem, PivotSolutions, solve_pivots_cvxpy, solve_pivots_newton
@@ -323,9 +323,7 @@ INNER_RATIO = 0.01
 MAX_NEWTON = 500
 
 
-def best_scales(
-    problem: PivotProblem, coef: FloatArray, top_mass: float
-) -> tuple[FloatArray, FloatArray]:
+def best_scales(problem: PivotProblem, coef: FloatArray, top_mass: float) -> ArrayPair:
     """Find the best multiple a of each weight vector for Problem (1).
 
     The objective is convex in a, quadratic between the points b where a margin reaches 1: its

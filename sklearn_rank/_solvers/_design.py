@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.linalg import lapack, solve_triangular
 
 from .._partitions import Partitions
-from .._typing import FloatArray, IntArray
+from .._typing import ArrayPair, FloatArray, IntArray
 
 # Rows of which a copy is made at a time, which stay in the processor's cache.
 COPIED_ROWS = 2048
@@ -63,12 +63,10 @@ class Design:
 
     # What solvers ask for together, which rows that are read for each product answer at once.
 
-    def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def scores_with_terms(self, coef: FloatArray) -> ArrayPair:
         return self.scores(coef), self.absolute_scores(coef)
 
-    def gram_and_sums(
-        self, weight: FloatArray, by_row: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def gram_and_sums(self, weight: FloatArray, by_row: FloatArray) -> ArrayPair:
         return self.gram(weight), self.pull_back(by_row)
 
 
@@ -103,9 +101,7 @@ class DenseDesign(MatrixDesign):
             total += (rows * factor[:, np.newaxis]).T @ rows
         return total
 
-    def gram_and_sums(
-        self, weight: FloatArray, by_row: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def gram_and_sums(self, weight: FloatArray, by_row: FloatArray) -> ArrayPair:
         """Take the products; update the Gram matrix by the rows with changed weights."""
         before, total = self._last
         change = weight - before
@@ -249,7 +245,7 @@ class OrderedDesign(Design):
     def squared_norms(self) -> FloatArray:
         return self._by_row("squared_norms")[0]
 
-    def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def scores_with_terms(self, coef: FloatArray) -> ArrayPair:
         scores, terms = self._by_row("scores_with_terms", coef)
         return scores, terms
 
@@ -259,9 +255,7 @@ class OrderedDesign(Design):
     def gram(self, weight: FloatArray) -> FloatArray:
         return self._sum("gram", weight)[0]
 
-    def gram_and_sums(
-        self, weight: FloatArray, by_row: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def gram_and_sums(self, weight: FloatArray, by_row: FloatArray) -> ArrayPair:
         gram, sums = self._sum("gram_and_sums", weight, by_row)
         return gram, sums
 

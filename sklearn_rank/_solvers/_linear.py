@@ -13,7 +13,7 @@ import scipy.linalg
 import scipy.optimize
 from scipy.sparse.linalg import LinearOperator, cg
 
-from .._typing import FloatArray, IntArray
+from .._typing import ArrayPair, FloatArray, IntArray
 from ._design import LARGEST_COPY, Coordinates, Design, column_scales, squares_about
 from ._result import Certificate, SolverResult, choose_method, relative_gap
 
@@ -773,7 +773,7 @@ class LabelProblem(LinearProblem):
         return Coordinates(np.repeat(scale, n_labels), np.repeat(penalty / scale**2, n_labels))
 
     @cached_property
-    def _moments(self) -> tuple[FloatArray, FloatArray]:
+    def _moments(self) -> ArrayPair:
         """What diagonalises moments of the features and the penalty together, in coordinates.
 
         The vectors turn their sum into 1, and the penalty into the values.
@@ -797,7 +797,7 @@ class LabelProblem(LinearProblem):
             return coef.T.ravel()
         return np.vstack((coef.T, intercept + coef @ self.items.mean)).ravel()
 
-    def split(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def split(self, parameters: FloatArray) -> ArrayPair:
         items = self.items
         matrix = self._centre(parameters.reshape(-1, items.n_labels))
         coef = np.ascontiguousarray(matrix[: items.n_features].T)
@@ -995,7 +995,7 @@ class SmoothedHinge:
         )
         self.factor = 1 / (2 * width)
 
-    def value_and_gradient(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def value_and_gradient(self, score: FloatArray) -> ArrayPair:
         values, gradient = self.outer.value_and_gradient(score)
         inner_values, inner_gradient = self.inner.value_and_gradient(score)
         return self.factor * (values - inner_values), self.factor * (gradient - inner_gradient)

@@ -13,7 +13,7 @@ import scipy.linalg
 import scipy.optimize
 
 from .._logistic_sums import LogisticSums
-from .._typing import BoolArray, FloatArray
+from .._typing import ArrayPair, BoolArray, FloatArray
 from ._design import Design
 from ._linear import LARGEST_FACTOR, LinearProblem, OnePart, solve_linear
 from ._result import Certificate, SolverResult
@@ -129,7 +129,7 @@ class LogisticPush(_Push):
         norm, norm_slopes = p_norm(heights, self._neg_shares, self._p)
         return sums, heights, norm, norm_slopes, rises
 
-    def _curvatures(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _curvatures(self, scores: FloatArray) -> ArrayPair:
         """Second derivatives of the sum of the heights, by the positives and the negatives."""
         sums, _, _, norm_slopes, _ = self._cached(self._sums, scores)
         by_positive = self._pos_shares * sums.at_lower(((2, norm_slopes),))[0]
@@ -176,7 +176,7 @@ class CumulatedPhi:
     rank: FloatArray  # (n_cells + 1,): Ranks from 0 to the length of the list, equally spaced
     total: FloatArray  # (n_cells + 1,): Sums of phi over the ranks up to these
 
-    def smooth(self, place: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
+    def smooth(self, place: FloatArray, width: float) -> ArrayPair:
         """Means of phi about places, with a triangle of a half width, and their derivatives."""
         integrals = [self._integrals(place + shift) for shift in (-width, 0.0, width)]
         slopes, means = (
@@ -184,7 +184,7 @@ class CumulatedPhi:
         )
         return means / width**2, slopes / width**2
 
-    def _integrals(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _integrals(self, place: FloatArray) -> ArrayPair:
         """Integrals of phi, and of these."""
         cell = self.rank[1]
         index = np.clip((place / cell).astype(np.int64), 0, len(self.rank) - 2)
@@ -198,7 +198,7 @@ class CumulatedPhi:
         return np.append(0.0, np.cumsum(means * self.rank[1]))
 
 
-def kernel_windows(scores: FloatArray) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+def kernel_windows(scores: FloatArray) -> Callable[[FloatArray], ArrayPair]:
     """Sums of the integral K of Epanechnikov's kernel k, and of k, at differences of given scores.
 
     Of weights of the rows, ``sum_j weight_j K(s_i - s_j)`` and ``sum_j weight_j k(s_i - s_j)``.
@@ -218,7 +218,7 @@ def kernel_windows(scores: FloatArray) -> Callable[[FloatArray], tuple[FloatArra
         np.searchsorted(z, z + 1.0),
     )
 
-    def sums(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def sums(weight: FloatArray) -> ArrayPair:
         cumulated = np.zeros((4, len(z) + 1))
         np.cumsum(weight[order] * powers, axis=1, out=cumulated[:, 1:])
         low, start, end, high = (cumulated.take(bound, axis=1) for bound in bounds)
@@ -336,7 +336,7 @@ class _Ascent:
         self,
         problem: RankStatisticProblem,
         start: FloatArray,
-        start_scores: tuple[FloatArray, FloatArray],
+        start_scores: ArrayPair,
         search: Search,
         on_iteration: Callable[[int, float, float], None] | None,
     ) -> None:
@@ -357,7 +357,7 @@ class _Ascent:
         self.n_iter, self.converged = 0, True
         self.norms: list[float] = []  # Largest entry of the gradient at the end of each run
 
-    def _scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _scores_with_terms(self, coef: FloatArray) -> ArrayPair:
         """Scores, cached for the last weights."""
         if not np.array_equal(coef, self._last[0]):
             self._last = coef.copy(), self._problem.design.scores_with_terms(coef)

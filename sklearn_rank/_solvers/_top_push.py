@@ -19,7 +19,7 @@ from scipy.optimize import nnls
 from scipy.special import xlog1py
 
 from .._order import quantile_at_mass
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import ArrayPair, BoolArray, FloatArray, IntArray
 from ._design import Design, InMemoryDesign, column_scales
 from ._linear import flops_of_system, row_system
 from ._result import Certificate, SolverResult, relative_gap
@@ -56,7 +56,7 @@ class DifferenceLoss(ABC):
     def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
         """Choose the variables besides the slopes, given differences."""
 
-    def pairs(self, cost: FloatArray | float, duals: Duals) -> list[tuple[FloatArray, FloatArray]]:
+    def pairs(self, cost: FloatArray | float, duals: Duals) -> list[ArrayPair]:
         """Complementary variables; of changes of all, at costs of 0, their changes."""
         return []
 
@@ -81,7 +81,7 @@ class SquaredHinge(DifferenceLoss):
     def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
         return [slope, np.maximum(slope / (2 * cost) - 1.0 - u, _least_dual(u))]
 
-    def pairs(self, cost: FloatArray | float, duals: Duals) -> list[tuple[FloatArray, FloatArray]]:
+    def pairs(self, cost: FloatArray | float, duals: Duals) -> list[ArrayPair]:
         slope, slack = duals
         return [(slope, slack)]
 
@@ -111,7 +111,7 @@ class Hinge(DifferenceLoss):
         value = np.maximum(1.0 + u, 0.0) + _least_dual(u)
         return [slope, value - 1.0 - u, value]
 
-    def pairs(self, cost: FloatArray | float, duals: Duals) -> list[tuple[FloatArray, FloatArray]]:
+    def pairs(self, cost: FloatArray | float, duals: Duals) -> list[ArrayPair]:
         slope, slack, value = duals
         return [(slope, slack), (cost - slope, value)]
 
@@ -298,7 +298,7 @@ class _InteriorPoint:
         self.excess = self.xi - differences
         self.duals = self.loss.start(self.cost, slope, self.differences)
 
-    def scores(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def scores(self, coef: FloatArray) -> ArrayPair:
         scores = self.rows.scores(coef)
         return scores[self._positive], scores[self._reference]
 
@@ -579,7 +579,7 @@ def nearest_in_hull(points: FloatArray) -> FloatArray:
 
 def nearest_top(
     problem: TopPushProblem, negligible: float, points: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray]:
+) -> ArrayPair:
     """Find weights by which the mean of the positives is above T, or show that there are none.
 
     They are the mean of the positives less one of the top, the nearest if their square is at most

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from .._printed import Printed
-from .._typing import FloatArray
+from .._typing import ArrayPair, FloatArray
 from .._validation import check_number
 
 
@@ -108,9 +108,7 @@ def of_side(side: Side, below: float, above: float) -> float:
     return max(below, above) if side == "both" else below if side == "lower" else above
 
 
-def bisect(
-    holds: Callable[[Any], Any], inside: ArrayLike, outside: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
+def bisect(holds: Callable[[Any], Any], inside: ArrayLike, outside: ArrayLike) -> ArrayPair:
     """Neighbours in float64 between which a condition, true inside, ceases to hold."""
     for _ in range(60):
         middle = (np.asarray(inside) + np.asarray(outside)) / 2.0
@@ -142,7 +140,7 @@ def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:
     return rel_entr(x, y) + misses
 
 
-def kl_limits(p: ArrayLike, most: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def kl_limits(p: ArrayLike, most: ArrayLike) -> ArrayPair:
     """Smallest and largest q with ``KL(p || q) <= most``."""
     center, entropy = np.broadcast_arrays(
         np.asarray(p, dtype=np.float64), np.asarray(most, dtype=np.float64)
@@ -163,7 +161,7 @@ TINY = 1e-100
 NEGLIGIBLE = 1e-9
 
 
-def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def score_limits(estimate: ArrayLike, factor: ArrayLike) -> ArrayPair:
     """Solve ``(estimate - A)^2 = factor A (1 - A)`` for A."""
     value, c = np.asarray(estimate, dtype=np.float64), np.asarray(factor, dtype=np.float64)
     share = c / (1.0 + c)
@@ -176,14 +174,14 @@ def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, Fl
 
 def wilson_score_limits(
     estimate: ArrayLike, z: float | FloatArray, n_draws: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
+) -> ArrayPair:
     """Solve ``n_draws (estimate - A)^2 = z^2 A (1 - A)`` for A."""
     return score_limits(estimate, z**2 / np.maximum(n_draws, TINY))
 
 
 def mean_limits(
     method: str, mean: Any, n: Any, log_inverse: Any, variance: Any = 0.0
-) -> tuple[FloatArray, FloatArray]:
+) -> ArrayPair:
     """Limits for the expectation of a mean of n independent terms in [0, 1].
 
     Each fails with probability ``exp(-log_inverse)`` at most; for "chebyshev", both together.

@@ -6,7 +6,7 @@ import csv
 import gzip
 from collections.abc import Sequence
 from importlib import resources
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -15,13 +15,7 @@ from .._optional import import_pandas
 from .._validation import check_flag
 
 
-@overload
-def load_ionosphere(*, return_X_y: Literal[False] = ..., as_frame: bool = ...) -> Bunch: ...
-@overload
-def load_ionosphere(*, return_X_y: Literal[True], as_frame: bool = ...) -> tuple[Any, Any]: ...
-def load_ionosphere(
-    *, return_X_y: bool = False, as_frame: bool = False
-) -> Bunch | tuple[Any, Any]:
+def load_ionosphere(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load the Ionosphere radar returns (binary, bundled with the package).
 
     The data set has 351 radar returns of 34 numbers each, 225 of them "good". It is the first data
@@ -95,11 +89,7 @@ def load_ionosphere(
     return _load("ionosphere", return_X_y, as_frame, target_names=["bad", "good"])
 
 
-@overload
-def load_thyroid(*, return_X_y: Literal[False] = ..., as_frame: bool = ...) -> Bunch: ...
-@overload
-def load_thyroid(*, return_X_y: Literal[True], as_frame: bool = ...) -> tuple[Any, Any]: ...
-def load_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Bunch | tuple[Any, Any]:
+def load_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load patients with and without a thyroid disease (binary, bundled with the package).
 
     A screening list: 7,200 patients, of whom 534 (7.4 %) are ill, with six laboratory values.
@@ -166,13 +156,7 @@ def load_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Bunch |
     return _load("thyroid", return_X_y, as_frame, target_names=["normal", "abnormal"])
 
 
-@overload
-def load_flights(*, return_X_y: Literal[False] = ..., as_frame: bool = ...) -> Bunch: ...
-@overload
-def load_flights(*, return_X_y: Literal[True], as_frame: bool = ...) -> tuple[Any, Any, Any]: ...
-def load_flights(
-    *, return_X_y: bool = False, as_frame: bool = False
-) -> Bunch | tuple[Any, Any, Any]:
+def load_flights(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load departures and their delays (queries with grades, bundled with the package).
 
     Each day at 17:00 an airport asks which departures of the next hour will arrive late. A query
@@ -272,7 +256,7 @@ def _load(
     *,
     target_names: Sequence[str],
     categorical: Sequence[str] = (),
-) -> Bunch | tuple[Any, ...]:
+) -> Any:
     """Read a table of the package: features, a target, and ids of queries where it has them."""
     check_flag("return_X_y", return_X_y)
     check_flag("as_frame", as_frame)

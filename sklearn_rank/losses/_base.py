@@ -9,15 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._lists import Lists
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, ArrayPair, FloatArray, IntArray
 from .._validation import check_vector
-
-ArrayPair: TypeAlias = tuple[FloatArray, FloatArray]
 
 # Losses by their names here, and in other packages.
 LOSSES: dict[str, type[TemplateLoss]] = {}
@@ -348,9 +346,7 @@ class TemplateLoss(ABC):
         """Gradient and diagonal of the Hessian, where one pass need not be two."""
         return self._value_and_gradient(prepared, score)[1], self._curvature(prepared, score)
 
-    def _hessian_product(
-        self, prepared: Any, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
+    def _hessian_product(self, prepared: Any, score: FloatArray, vector: FloatArray) -> FloatArray:
         """Product with the Hessian; a loss need not have it."""
         raise NotImplementedError(f"Hessian products of {self!r} are not known.")
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import expit
 
 from .._lists import Lists
-from .._typing import FloatArray
+from .._typing import ArrayPair, FloatArray
 from .._validation import check_flag, check_number
-from ._base import LOSSES, ArrayPair, TemplateLoss, product_or_zero
+from ._base import LOSSES, TemplateLoss, product_or_zero
 
 
 class PointwiseSquared(TemplateLoss, name="pointwise_squared"):
@@ -49,10 +49,8 @@ class PointwiseSquared(TemplateLoss, name="pointwise_squared"):
     def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
         return 2 * lists.counts
 
-    def _hessian_product(
-        self, lists: Lists, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
-        return 2 * lists.counts * direction
+    def _hessian_product(self, lists: Lists, score: FloatArray, vector: FloatArray) -> FloatArray:
+        return 2 * lists.counts * vector
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return utility.copy()
@@ -103,10 +101,8 @@ class _TwoSided(TemplateLoss):
     def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
         return self._mix(lists, self._curvatures(score))
 
-    def _hessian_product(
-        self, lists: Lists, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
-        return product_or_zero(direction, self._curvature(lists, score))
+    def _hessian_product(self, lists: Lists, score: FloatArray, vector: FloatArray) -> FloatArray:
+        return product_or_zero(vector, self._curvature(lists, score))
 
     def _regret_constant(self, max_utility: float | None) -> float:
         return float(np.sqrt(self.eta))
@@ -325,12 +321,10 @@ class ListwiseSoftmax(TemplateLoss, name="softmax"):
         share, _ = _softmax(lists, score)
         return self._sums(lists) * share * (1 - share)
 
-    def _hessian_product(
-        self, lists: Lists, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
+    def _hessian_product(self, lists: Lists, score: FloatArray, vector: FloatArray) -> FloatArray:
         share, _ = _softmax(lists, score)
-        mean = lists.to_items(lists.totals(share * direction))
-        return self._sums(lists) * share * (direction - mean)
+        mean = lists.to_items(lists.totals(share * vector))
+        return self._sums(lists) * share * (vector - mean)
 
     def _sums(self, lists: Lists) -> FloatArray:
         return lists.to_items(lists.totals(lists.counts * lists.grade))
@@ -499,9 +493,7 @@ class ListwiseBregman(TemplateLoss):
         """Whether Hessian products are available, through the derivative of the link."""
         return self.pullback is None and self.link_derivative is not None
 
-    def _hessian_product(
-        self, lists: Lists, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
+    def _hessian_product(self, lists: Lists, score: FloatArray, vector: FloatArray) -> FloatArray:
         if self.pullback is not None or self.link_derivative is None:
             raise NotImplementedError(
                 "Hessian products need link_derivative=, and a link that is the inverse of"
@@ -509,7 +501,7 @@ class ListwiseBregman(TemplateLoss):
             )
         product = np.empty(len(score))
         for begin, end in pairwise(lists.offsets):
-            product[begin:end] = self.link_derivative(score[begin:end], direction[begin:end])
+            product[begin:end] = self.link_derivative(score[begin:end], vector[begin:end])
         return product
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from .._lists import Lists
 from .._logistic_sums import LARGEST_DISTANCE, LogisticSums
 from .._optional import compiling_pays
 from .._order import descending, ragged_ranges, running_totals
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, ArrayPair, FloatArray, IntArray
 from ._base import BLOCK
 
 # Nanoseconds of a pair, of an item that is sorted or in a series, and of a pair of intervals of
@@ -134,9 +134,7 @@ class LogisticPairs:
         self._stacked = np.stack(small)
         self._small = [] if self._compiled else list(small.pairs())
 
-    def sums(
-        self, score: FloatArray, orders: tuple[int, ...], *factors: tuple[FloatArray, FloatArray]
-    ) -> _Sums:
+    def sums(self, score: FloatArray, orders: tuple[int, ...], *factors: ArrayPair) -> _Sums:
         """Sum derivatives of some orders, with each of some factors of the rows and partners.
 
         Sums at each row over its partners, times the factors of these; at each partner over its

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._lists import Lists
-from .._typing import FloatArray, IntArray
+from .._typing import ArrayPair, FloatArray, IntArray
 from .._validation import check_number
-from ._base import BLOCK, ArrayPair, TemplateLoss, product_or_zero
+from ._base import BLOCK, TemplateLoss, product_or_zero
 from ._pair_sums import (
     LogisticPairs,
     Rectangles,
@@ -60,12 +60,10 @@ class PairwiseSquared(TemplateLoss, name="pairwise_squared"):
         weight = lists.counts
         return 2 * weight * (lists.to_items(lists.totals(weight)) - weight)
 
-    def _hessian_product(
-        self, lists: Lists, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
+    def _hessian_product(self, lists: Lists, score: FloatArray, vector: FloatArray) -> FloatArray:
         weight = lists.counts
         total = lists.to_items(lists.totals(weight))
-        return 2 * weight * total * _centre(lists, direction)
+        return 2 * weight * total * _centre(lists, vector)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return utility - utility.mean()
@@ -137,12 +135,10 @@ class LogisticOfPairs(TemplateLoss):
         curvature -= 0.5 * pairs.of_itself * of_partners
         return pairs.gradient(sums[:, 0]), pairs.as_they_came(curvature)
 
-    def _hessian_product(
-        self, pairs: _Pairs, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
+    def _hessian_product(self, pairs: _Pairs, score: FloatArray, vector: FloatArray) -> FloatArray:
         # About the mean, so that what a list has in common does not round what differs.
         lists, (of_rows, of_partners) = pairs.lists, pairs.factors
-        centred = direction - lists.to_items(lists.totals(direction) / lists.lengths)
+        centred = vector - lists.to_items(lists.totals(vector) / lists.lengths)
         centred = centred[pairs.order]
         both = pairs.factors, (of_rows * centred, of_partners * centred)
         sums = pairs.sums.sums(score[pairs.order], (2,), *both).items[:, 0]
@@ -238,15 +234,13 @@ class PairwiseExponential(TemplateLoss, name="pairwise_exponential"):
             both = np.exp(log_falling) + np.exp(log_rising)
         return both - 2 * lists.counts**2 * lists.grade
 
-    def _hessian_product(
-        self, lists: Lists, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
+    def _hessian_product(self, lists: Lists, score: FloatArray, vector: FloatArray) -> FloatArray:
         log_falling, log_rising = self._sides(lists, score)
         weight = lists.counts
-        # Means of the direction under the two distributions over the partners of an item.
-        up = _tilted_mean(lists, weight, score, direction)
-        down = _tilted_mean(lists, weight * lists.grade, -score, direction)
-        return _signed_sum((log_falling, direction - up), (log_rising, direction - down))
+        # Means of the vector under the two distributions over the partners of an item.
+        up = _tilted_mean(lists, weight, score, vector)
+        down = _tilted_mean(lists, weight * lists.grade, -score, vector)
+        return _signed_sum((log_falling, vector - up), (log_rising, vector - down))
 
     def _sides(self, lists: Lists, score: FloatArray) -> ArrayPair:
         """Logarithms of v_i exp(-s_i) sum_j exp(s_j), and of exp(s_i) sum_j v_j exp(-s_j)."""
@@ -381,13 +375,11 @@ class PairwiseConvex(TemplateLoss):
         at_zero = float(np.asarray(self._second()(np.zeros(1)))[0])
         return diagonal - 2 * at_zero * weight**2 * lists.grade
 
-    def _hessian_product(
-        self, lists: Lists, score: FloatArray, direction: FloatArray
-    ) -> FloatArray:
+    def _hessian_product(self, lists: Lists, score: FloatArray, vector: FloatArray) -> FloatArray:
         product = np.zeros(len(score))
         for _, rows, partners in _pair_blocks(lists):
             curvature = self._second_derivatives(lists, score, rows, partners)
-            curvature *= direction[rows, np.newaxis] - direction[partners]
+            curvature *= vector[rows, np.newaxis] - vector[partners]
             product[rows] += curvature.sum(axis=1)
             product[partners] -= curvature.sum(axis=0)
         return product
@@ -597,8 +589,8 @@ class ComparisonSquaredHinge(_Hinge, name="comparison_squared_hinge"):
         return 2 * weight * (worse[0] + better[0])
 
     def _hessian_product(
-        self, windows: _Windows, score: FloatArray, direction: FloatArray
+        self, windows: _Windows, score: FloatArray, vector: FloatArray
     ) -> FloatArray:
         weight = windows.lists.counts
-        sums = windows.sums(score, self.margin, weight, weight * direction).sum(axis=0)
-        return 2 * weight * (sums[0] * direction - sums[1])
+        sums = windows.sums(score, self.margin, weight, weight * vector).sum(axis=0)
+        return 2 * weight * (sums[0] * vector - sums[1])

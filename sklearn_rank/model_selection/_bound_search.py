@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from copy import deepcopy
 from inspect import signature
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 import sklearn
@@ -376,7 +376,7 @@ arbitrary.
 
     # ------------------------------------------------------------------------------------- fitting
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> BoundSearchCV:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Fit every candidate to the training parts and choose the best one.
 
         Parameters

@@ -25,7 +25,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._lists import LabelType, check_lists
 from .._printed import Printed, fixed
 from .._sklearn_compat import rows_at
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 from .._validation import check_numbers, labels_of_fit, refuse_marks
 from .._warn import warn
 from ..bounds import Bound
@@ -570,7 +570,7 @@ def _rank_descending(values: FloatArray) -> IntArray:
 
 def lower_limits(
     evidence: HeldOut, method: str, delta: float, weights: FloatArray, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
+) -> ArrayPair:
     """Probabilities that limits of single candidates fail, and the limits, which hold together."""
     if method == "max-t":
         deltas = simultaneous_tails(evidence, delta, weights / weights.sum(), rng)

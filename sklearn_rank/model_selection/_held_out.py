@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._lists import ScoredLists
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 from .._validation import ravelled, shape_of
 from ..inference import Interval
 from ..inference._shared import (
@@ -39,8 +39,6 @@ from ..inference._shared import (
 )
 from ..metrics import Measure
 from ..metrics._shared import ClassInfluence, Groups
-
-ArrayLimits = tuple[FloatArray, FloatArray]
 
 
 def refuse_one_list(measure: Measure, ids: str = "qid=") -> None:
@@ -245,7 +243,7 @@ class HeldOut:
         name, whole = self.measure.name, self.measure.counted_range
         return QueryValues(values, np.arange(len(values)), name, whole, groups)
 
-    def asymptotic_limits(self, tails: FloatArray, method: str = "auto") -> ArrayLimits:
+    def asymptotic_limits(self, tails: FloatArray, method: str = "auto") -> ArrayPair:
         """Asymptotic limits, each of which fails with the given probability."""
         limits = []
         found = self.usual_moments if method == "auto" else self.moments(method)

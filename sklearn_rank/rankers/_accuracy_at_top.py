@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import signature
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -465,7 +465,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AccuracyAtTopRanker:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve the convex problem of every distinct row and select one solution.
 
         Parameters
@@ -513,9 +513,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
-    def fit_pairs(
-        self, X_lower: Any, X_upper: Any, pair_weight: Any = None
-    ) -> AccuracyAtTopRanker:
+    def fit_pairs(self, X_lower: Any, X_upper: Any, pair_weight: Any = None) -> Self:
         """Fit to pairs of rows, the second preferred to the first: the paper's general setting.
 
         Row i of ``X_upper`` should score above the quantile, row i of ``X_lower`` below. A point
@@ -789,9 +787,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, **params: Any
-    ) -> AccuracyAtTopRankerCV:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose the parameters by cross-validation and fit to all rows.
 
         Parameters

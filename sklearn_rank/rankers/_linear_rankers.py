@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -274,7 +274,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         sample_weight: Any = None,
         query_weight: Any = None,
         propensity: Any = None,
-    ) -> OrderPreservingRanker:
+    ) -> Self:
         """Fit the coefficients by minimising the loss over the queries.
 
         Parameters
@@ -353,7 +353,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         sample_weight: Any = None,
         query_weight: Any = None,
         propensity: Any = None,
-    ) -> OrderPreservingRanker:
+    ) -> Self:
         """Fit to further whole queries, keeping an approximation of the loss of earlier ones.
 
         The loss of earlier queries is stored as a quadratic function. For squared losses it is

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from scipy.special import expit
@@ -260,7 +260,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RankBoostRanker:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the weak rankers to rows of two classes.
 
         Parameters
@@ -677,7 +677,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
-    ) -> TopFocusedRanker:
+    ) -> Self:
         """Fit the pilot and the weighted rounds.
 
         Parameters

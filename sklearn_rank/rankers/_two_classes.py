@@ -42,7 +42,7 @@ from .._solvers import (
     factorise_kernel_matrix,
     view_design,
 )
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 from .._validation import (
     are_usual_labels,
     check_qid,
@@ -782,7 +782,7 @@ class LinearScores:
     def scores(self, X: Any) -> FloatArray:
         return view_design(X).scores(self.coef)
 
-    def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
+    def scores_of_fitted(self, X: Any) -> ArrayPair:
         """Scores of the rows that this was learned from, and bounds of their rounding."""
         scores, terms = view_design(X).scores_with_terms(self.coef)
         return scores, rounding_of_sums(terms, len(self.coef))
@@ -821,7 +821,7 @@ class KernelScores:
     def scores(self, X: Any) -> FloatArray:
         return np.asarray(self._values(X) @ self.dual_coef)
 
-    def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
+    def scores_of_fitted(self, X: Any) -> ArrayPair:
         values = self._values(X)
         terms = np.abs(values) @ np.abs(self.dual_coef)
         return values @ self.dual_coef, rounding_of_sums(terms, len(self.dual_coef))
