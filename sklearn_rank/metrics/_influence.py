@@ -711,19 +711,20 @@ class _InTops(ScoreGeneratingFunction):
         return sums
 
 
-def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInfluence:
+def lift_influence(lists: ScoredLists, fractions: Sequence[float], called: str) -> ClassInfluence:
     """Influence on the precision in the top as a ratio to chance, the mean over some tops."""
+    n = float(lists.sizes[0])
+    if ranks_below(1.0 - min(fractions), lists.sizes)[0] < 1.0:
+        raise ValueError(
+            f"{called} of {n:.0f} items covers all of them, so it does not depend on their order:"
+            " use a smaller top."
+        )
     return rank_influence(lists, _InTops(tuple(fractions)), "mean")
 
 
 def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
     n = float(lists.sizes[0])
-    if mass >= n:
-        raise ValueError(
-            f"{called} of {n:.0f} items covers all of them, so it does not depend on their order:"
-            " use a smaller top."
-        )
-    return lift_influence(lists, [mass / n]).scaled(0.0, n / mass)
+    return lift_influence(lists, [mass / n], called).scaled(0.0, n / mass)
 
 
 def affine_of_recall(

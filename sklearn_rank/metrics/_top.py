@@ -715,7 +715,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         mass = masses_of_tops(lists, self.tau)
-        return lift_influence(lists, [float(mass[0] / lists.sizes[0])])
+        return lift_influence(lists, [float(mass[0] / lists.sizes[0])], self.name)
 
 
 class PositivesAtTopMeasure(Measure):
@@ -1045,7 +1045,9 @@ class LiftMeasure(_ShareOfTop):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         # A part of the first item is as good as all of it.
-        influence = lift_influence(lists, [max(float(self.tau), 1.0 / float(lists.sizes[0]))])
+        influence = lift_influence(
+            lists, [max(float(self.tau), 1.0 / float(lists.sizes[0]))], self.name
+        )
         return replace(influence, estimate=float(self.values(lists)[0]))
 
 
@@ -1113,7 +1115,9 @@ class SmoothedPrecisionAtTopMeasure(OfTop):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n, positives = lists.sizes[0], float(lists.positives[0] / lists.sizes[0])
-        lift = lift_influence(lists, [float(mass[0] / n) for mass in self._masses(lists)])
+        lift = lift_influence(
+            lists, [float(mass[0] / n) for mass in self._masses(lists)], self.name
+        )
         precision = lift.scaled(0.0, 1.0 / positives)
         # By the product rule: the share of positives is a factor.
         return replace(precision, label_slope=precision.label_slope + lift.estimate)
