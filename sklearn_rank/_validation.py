@@ -368,7 +368,7 @@ def refuse_misread(**columns: Any) -> None:
         kind = getattr(getattr(values, "dtype", None), "kind", "")
         if kind == "c":
             raise ValueError(f"Complex data not supported: {name} is complex; pass real numbers.")
-        if kind in ("m", "M") and name not in ("qid", "groups", "strata"):
+        if kind in ("m", "M") and name not in ("qid", "groups", "strata", "by"):
             raise ValueError(
                 f"{name} must be numeric, got dtype {values.dtype}: pass numbers, such as (dates -"
                 " dates.min()) / np.timedelta64(1, 'D')."

@@ -235,10 +235,11 @@ def _places(measure: MeasureLike, at: Any, rows: Rows) -> list[Any]:
     whole = number.is_whole
     n = float(rows.evidences[0].data.sizes[0]) if rows.evidences else inf
     if at is None:
-        if not rows.evidences:
+        if not rows.evidences or not (whole or number.is_share):
             raise ValueError(
                 "at is missing: pass the places of the curve, such as at=[1, 5, 10, 20], which"
-                " are chosen for you only where all rows are one list with all labels."
+                " are chosen for you only where all rows are one list with all labels, and"
+                " places are numbers or shares of items."
             )
         if whole:
             return np.unique(np.geomspace(1, n - 1, PLACES).round().astype(int)).tolist()
@@ -254,14 +255,13 @@ def _places(measure: MeasureLike, at: Any, rows: Rows) -> list[Any]:
         )
     largest = n if whole else 1.0 if number.is_share else inf
     wrong = ~np.isfinite(values) | (values <= 0) | (values > largest)
-    if whole:
-        wrong |= values != np.floor(values)
+    wrong |= values != np.floor(values) if whole else (values == 1.0) & number.is_share
     if wrong.any():
         value = values[int(np.argmax(wrong))].item()
         most = "numbers above 0" if largest > 1 else "shares above 0 and below 1"
         most = f"whole numbers from 1 to {n:.0f}" if whole else most
         divided = (
-            f", {value / 100:g} for {value:g} %" if largest == 1.0 and 1 < value < 100 else ""
+            f", {value / 100:g} for {value:g} %" if largest == 1.0 and 1 <= value < 100 else ""
         )
         raise ValueError(
             f"at has {value:g}, but the places of this curve are {most}: pass"

@@ -281,7 +281,9 @@ class Intervals(Printed):
             header.append("note")
             rows = [(*row, self.notes[i]) for row, i in zip(rows, shown, strict=True)]
         places = f" ({len(rows)} of {n} rows)" if n > len(rows) else ""
-        title = [f"{self.target}{places}", f"{self.method} for {n} questions"]
+        n_asked = n - sum(map(bool, self.notes))
+        asked = f" for {n_asked} questions" if n_asked > 1 else ""
+        title = [f"{self.target}{places}", f"{self.method}{asked}"]
         if is_curve:
             title += self.conclusions
         return "\n".join(title), header, rows

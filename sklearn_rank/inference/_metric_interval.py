@@ -349,7 +349,8 @@ def metric_interval(
     columns = {"qid": qid, "sample_weight": sample_weight, "groups": groups}
     columns |= {"pos_label": pos_label, "value": value, "design": design}
     if isinstance(measure, Accumulator):
-        for name, column in ({"y_true": y_true, "y_score": y_score} | columns).items():
+        more = {"y_true": y_true, "y_score": y_score, "by": by} | columns
+        for name, column in more.items():
             if column is not None:
                 raise TypeError(
                     f"measure is an Accumulator, which holds the rows, and {name} is given as"
@@ -381,8 +382,8 @@ def metric_interval(
                 f"method={method!r} is for one measure of one model: leave method out, or call"
                 " metric_interval for each."
             )
-        more: Any = columns | {"weights": weights, "conditional": conditional}
-        return several(measures, y_true, scores, by=by, level=level, rng=rng, **more)
+        columns |= {"weights": weights, "conditional": conditional}
+        return several(measures, y_true, scores, by=by, level=level, rng=rng, **columns)
     (measure,) = measures
     y_true, rows = read_rows(measure, y_true, {"y_score": y_score}, weights=weights, **columns)
     if design is not None:

@@ -556,6 +556,11 @@ def contrasts_of(names: tuple[str, ...], baseline: Any) -> list[tuple[str, str]]
     """Pairs of each ranker and the baseline, or of all rankers."""
     if baseline is None:
         return list(combinations(names, 2))
+    if len(names) < 2:
+        raise ValueError(
+            f"baseline={baseline!r} is for several rankers, but there is one: pass the scores of"
+            " all by name, as in {'a': scores_a, 'b': scores_b}."
+        )
     if str(baseline) not in names:
         raise ValueError(
             f"baseline={baseline!r} is not among the rankers {list(names)}: pass one of these"

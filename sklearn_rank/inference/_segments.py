@@ -48,7 +48,14 @@ class Segments:
         """Segments of rows, ascending; those of a column of categories in their order."""
         ids = check_qid(by, n, name="by")
         values = ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
-        names, codes = np.unique(values, return_inverse=True)
+        if values.dtype.kind == "M":
+            values = np.datetime_as_string(values, unit="auto")
+        try:
+            names, codes = np.unique(values, return_inverse=True)
+        except TypeError:
+            raise ValueError(
+                "by mixes segments of different types: make all of them numbers or all strings."
+            ) from None
         categories = getattr(getattr(by, "dtype", None), "categories", None)
         if categories is not None:
             # Categories of no row are segments too.
@@ -157,12 +164,16 @@ def _among_all(rankers: Rankers, inside: BoolArray) -> Rankers:
 def only(evidence: Evidence, rows: BoolArray) -> Evidence:
     """Evidence of some rows of one list."""
     data, groups = evidence.data, evidence.groups
+    if groups is not None:
+        groups = groups.only(rows)
+        if not np.ptp(groups.codes):
+            raise ValueError("groups has one group only")
     some: Any = {x: take(getattr(data, x), rows) for x in ("labels", "score", "weight")}
     some["offsets"] = np.array([0, int(np.count_nonzero(rows))])
     return replace(
         evidence,
         data=replace(data, **some),
-        groups=None if groups is None else groups.only(rows),
+        groups=groups,
     )
 
 
@@ -325,12 +336,11 @@ def several(
             asked += compared_or_not or rankers.values(**keys)
             continue
         found = in_segments(rankers, segments, columns["qid"], kept)
-        asked += ask_segments(found, None if between else contrasts, **keys)
+        of_segments = ask_segments(found, None if between else contrasts, **keys)
         if between:
-            values = [x for x in asked if x.keys["measure"] == measure.name]
-            asked = asked[: len(asked) - len(values)]
             better = 1 if measure.greater_is_better else -1
-            asked += between_segments(values, baseline, better, **keys)
+            of_segments = between_segments(of_segments, baseline, better, **keys)
+        asked += of_segments
     what = "differences of " if compared else ""
     target = f"{what}{', '.join(dict.fromkeys(x.name for x in measures))} on {rankers.size_text}"
     return together(asked, level, rng, target)

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from .. import _outer
+from .._printed import ROUNDING
 from .._typing import AnyArray, FloatArray
 from .._validation import column_of
 from ..metrics import Measure
@@ -330,12 +331,16 @@ def together(
     Questions whose units are known share the level of the largest of as many normal variables of
     their correlation, at their share of the error; others have Bonferroni's.
     """
-    with_value = [i for i, question in enumerate(asked) if question.single is not None]
+    found = {i: x.single.interval(level) for i, x in enumerate(asked) if x.single is not None}
+    with_value = list(found)
     joint = with_value
     if products is None:
         joint = [i for i in with_value if asked[i].units is not None]
         if len(joint) > 1:
             products = covariance_of([asked[i] for i in joint])
+            # What varies by rounding alone does not vary with the others.
+            least = ROUNDING * np.array([found[i].width for i in joint])
+            products[np.diag_indices_from(products)] += np.sqrt(products.diagonal()) <= least
     m, tails = len(with_value), np.full(len(asked), (1.0 - level) / max(len(with_value), 1))
     largest, error = np.zeros(0), (1.0 - level) * len(joint) / max(m, 1)
     if len(joint) > 1:
@@ -349,7 +354,7 @@ def together(
             wider.append(pointwise[-1])
             pvalues.append(nan)
             continue
-        one = question.single.interval(level)
+        one = found[i]
         low, high = question.single.limits(1.0 - float(tails[i]))
         pointwise.append(one)
         wider.append(replace(one, low=min(low, one.low), high=max(high, one.high)))
@@ -368,7 +373,7 @@ def together(
         together=tuple(wider),
         pvalues=tuple(pvalues) if tested else (),
         level=level,
-        method=", ".join(kinds) if m > 1 else "one question",
+        method=", ".join(kinds) if m > 1 else "one question" if m else "none",
         target=target,
         level_of_each=1.0 - float(tails.min()),
         better=tuple(question.better for question in asked) if tested else (),

@@ -12,7 +12,7 @@ import pytest
 
 from sklearn_rank.inference import _curve as curve_module
 from sklearn_rank.inference import compare, curve, metric_interval
-from sklearn_rank.metrics import get_measure
+from sklearn_rank.metrics import Accumulator, get_measure
 from tests.oracles import simultaneous as oracle
 
 RNG = np.random.default_rng(5)
@@ -194,6 +194,29 @@ def test_categories_without_rows_are_segments_too():
     same(found["small"].pointwise, [metric_interval("auc", Y[:150], A[:150])])
 
 
+def test_segments_without_variance_are_not_alike():
+    segment = RNG.choice(["x", "y", "z"], size=N)
+    found = metric_interval("auc", Y, Y + 0.0, by=segment, random_state=0)["own rows"]
+    assert found.level_of_each > 0.95 ** (1 / 3)
+    for one, both in zip(found.pointwise, found.together, strict=True):
+        assert one.estimate == 1.0
+        assert both.low < one.low
+
+
+def test_a_segment_of_one_group_has_no_interval_of_its_own():
+    segment, groups = np.arange(N) < 50, np.where(np.arange(N) < 50, 0, Q)
+    row = metric_interval("auc", Y, A, by=segment, groups=groups)[True]["own rows"]
+    assert row.notes == ("groups has one group only",)
+
+
+def test_segments_may_be_dates_and_measures_may_repeat():
+    days = np.array(["2026-01-01", "2026-01-02"], dtype="M8[ns]")[np.arange(N) % 2]
+    found = compare(["auc", "auc"], Y, {"a": A}, by=days, random_state=0)
+    once = compare("auc", Y, {"a": A}, by=days, random_state=0)
+    assert once.keys["contrast"][0] == "2026-01-01 - 2026-01-02"
+    same(found.pointwise, once.pointwise * 2)
+
+
 def test_differences_between_segments_are_of_separate_rows():
     segment = np.where(np.arange(N) % 3 == 0, "x", "y")
     found = compare("auc", Y, {"a": A}, by=segment, random_state=0)["own rows"]
@@ -263,6 +286,10 @@ def test_tables():
         (lambda: curve("recall@k", Y, A, at=[10, 500]), "at has 500, .* from 1 to 400"),
         (lambda: curve("recall@k", Y, A, at=[1.5]), "whole numbers"),
         (lambda: curve("lift", Y, A, at=[5]), "0.05 for 5 %"),
+        (lambda: curve("lift", Y, A, at=[0.1, 1]), "0.01 for 1 %"),
+        (lambda: curve("lift", Y, A, at=[0.9999]), "covers all of them"),
+        (lambda: curve("bedroc", Y, A), "at is missing"),
+        (lambda: curve("lift", Y, {"a": A}, baseline="a"), "baseline='a' is for several"),
         (lambda: curve("lift", Y, A, at=[]), "at=\\[\\] must be the places"),
         (lambda: curve("lift", Y, A, at=[np.nan]), "at has nan"),
         (lambda: curve("recall", Y, A), "did you mean 'recall@k' or 'recall@top'"),
@@ -273,6 +300,7 @@ def test_tables():
         (lambda: metric_interval([], Y, A), "empty list"),
         (lambda: metric_interval("auc", Y, A, by=[1, 2]), "by has 2 entries for 400 rows"),
         (lambda: metric_interval("auc", Y, A, by=np.ones(N)), "by has one segment only"),
+        (lambda: metric_interval("auc", Y, A, by=[1] * 200 + ["x"] * 200), "by mixes"),
         (lambda: metric_interval(["auc"], Y, A, method="delong"), "for one measure"),
         (lambda: compare(["auc", "ap"], Y, MODELS, margin=0.1), "margin=0.1 is for one measure"),
     ],
@@ -280,3 +308,5 @@ def test_tables():
 def test_wrong_input_is_refused(call, message):
     with pytest.raises(ValueError, match=re.compile(message)):
         call()
+    with pytest.raises(TypeError, match="by is given as well"):
+        metric_interval(Accumulator("auc").update(Y, A), by=Q)
