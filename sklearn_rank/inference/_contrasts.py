@@ -139,7 +139,7 @@ def _square_and_add(first: Evidence, second: Evidence) -> LimitsAt:
     first, second = first.repeat(), second.repeat()
     weights, values = np.zeros((2, len(first.data.score)))
     for sign, draws in ((1.0, first.draws), (-1.0, second.draws)):
-        weights += sign * draws.unit * draws.groups.sums(draws.weights)
+        weights += sign * draws.unit * draws.sums(1.0)
         values[draws.groups.codes] = draws.values
 
     def of_side(sign: float) -> tuple[float, LimitsAt]:

@@ -15,7 +15,7 @@ from .._order import TiedBlocks, counted_blocks
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_generator, check_level, naming
 from ..metrics import Measure
-from ..metrics._shared import ClassInfluence, Evidence, MeasureLike, measure_at, upto_from
+from ..metrics._shared import Evidence, MeasureLike, measure_at, upto_from
 from ._evidence import WeightMeaning, dimensions, influences_of, scores_of_models
 from ._intervals import Intervals
 from ._joint import joint_influence
@@ -25,6 +25,8 @@ from ._simultaneous import (
     Asked,
     Rankers,
     errors_of_rows,
+    joint_law,
+    moved_by_draws,
     rankers_on_list,
     read_list,
     read_rankers,
@@ -85,7 +87,8 @@ def curve(
     qid : array-like of shape (n_samples,), default=None
         Query id of each row: the curve is of means over queries, and ``at`` is required.
     groups : array-like of shape (n_samples,), default=None
-        Id of the group of each row, as for :func:`metric_interval`.
+        Id of the group (patient, user) of each row; rows of different groups are independent. None
+        means independent rows.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows; ``weights`` says what they mean.
     weights : {"frequency", "sampling"} or None, default=None
@@ -289,7 +292,8 @@ class Rows:
             size_text = f"{evidences[0].data.sizes[0]:.0f} items"
         else:
             evidences = []
-            size_text = read_rankers(measure, y_true, scores, **columns).size_text
+            found = read_rankers(measure, y_true, scores, compared=False, **columns)
+            size_text = found.size_text
         return cls(y_true, scores, columns, evidences, size_text)
 
     def ask(
@@ -299,12 +303,12 @@ class Rows:
         measures = [measure_at(measure, place) for place in places]
         rankers = list(self.scores)
         names = [f"{a} - {b}" for a, b in contrasts] if contrasts else rankers
-        tables = Tables.of(self.evidences, measures) if self.evidences else None
+        tables = Tables.of(self.evidences, measures[0], contrasts) if self.evidences else None
         if tables is not None:
             pairs = contrasts and [(rankers.index(a), rankers.index(b)) for a, b in contrasts]
             singles, products = tables.ask(measures, pairs)
         else:
-            products, found = None, [self._at(x) for x in measures]
+            products, found = None, [self._at(x, contrasts) for x in measures]
             singles = [x.differences(contrasts) if contrasts else x.values() for x in found]
         column = "contrast" if contrasts else "ranker"
         asked = []
@@ -314,19 +318,20 @@ class Rows:
                 asked.append(replace(of_place[i], keys=keys))
         return asked, products
 
-    def _at(self, measure: Measure) -> Rankers:
+    def _at(self, measure: Measure, contrasts: Any) -> Rankers:
         """The rankers by the measure at a place."""
         if self.evidences:
             evidences = [replace(x, measure=measure) for x in self.evidences]
-            return rankers_on_list(measure, tuple(self.scores), evidences)
-        return read_rankers(measure, self.y_true, self.scores, **self.columns)
+            return rankers_on_list(measure, tuple(self.scores), evidences, contrasts is not None)
+        compared = contrasts is not None
+        return read_rankers(measure, self.y_true, self.scores, compared=compared, **self.columns)
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
     """Influence that is equal over runs of blocks of tied rows, for each label."""
 
-    influence: ClassInfluence  # Of a table with a row for each run and label
+    influence: Any  # ClassInfluence of a table with a row for each run and label, or None
     starts: IntArray  # (n_runs,): First block of each run
     values: FloatArray  # (n_labels, n_runs): Influence
     moved: FloatArray  # (n_labels, n_runs): By how much a row moves the statistic
@@ -344,6 +349,8 @@ class Counted:
     block_of: IntArray  # (n_rows,): Block of each row, from the top
     upto: FloatArray  # (n_labels, n_blocks + 1): Number of rows before each block
     blocks: TiedBlocks
+    score: FloatArray  # (n_blocks,): Score of each block
+    score_upto: FloatArray  # (n_blocks + 1,): Sum of the scores of the rows before each
 
     @classmethod
     def of(cls, evidence: Evidence, labels: AnyArray, codes: IntArray) -> Counted:
@@ -351,22 +358,35 @@ class Counted:
         positive = data.labels if data.labels.dtype == bool else np.zeros(len(codes), dtype=bool)
         blocks = counted_blocks(data.score, positive, data.weight)
         n_blocks = len(blocks.starts)
+        score = data.score[blocks.order[blocks.starts]]
+        if not np.isfinite(score[[0, -1]]).all():
+            score = -np.arange(n_blocks)
+        score = score.astype(np.float64) if score.dtype.kind != "f" else score
+        score_upto = np.append(0.0, np.cumsum(score * blocks.size, dtype=np.float64))
         block_of = blocks.to_items(np.arange(n_blocks))
         upto = np.zeros((len(labels), n_blocks + 1))
         for code, row in enumerate(upto):
             counts = np.where(codes == code, data.counts, 0.0)
             np.cumsum(blocks.totals(counts), out=row[1:])
-        return cls(evidence, labels, block_of, upto, blocks)
+        return cls(evidence, labels, block_of, upto, blocks, score, score_upto)
 
     def counts_of(self, starts: IntArray) -> FloatArray:
         """Number of rows of each label in runs of blocks. Shape (n_labels, n_runs)."""
         return np.diff(self.upto[:, np.append(starts, self.upto.shape[1] - 1)], axis=1)
 
-    def at(self, measure: Measure, near: IntArray) -> tuple[Any, Steps]:
+    def scores_of(self, starts: IntArray, dtype: Any) -> FloatArray:
+        """Mean score of the rows of runs of blocks, which is between those of their ends."""
+        ends = np.append(starts[1:], len(self.score))
+        means = (self.score_upto[ends] - self.score_upto[starts]) / self.counts_of(starts).sum(0)
+        inside = np.clip(means.astype(dtype), self.score[ends - 1], self.score[starts])
+        return np.asarray(np.where(ends - starts == 1, self.score[starts], inside), dtype)
+
+    def at(self, measure: Measure, law: str) -> tuple[Any, Steps]:
         """Limits of the measure, and its influence, from a table with few rows.
 
         The blocks that the measure looks at one by one stay as they are; all between them are one.
         """
+        near: Any = measure.blocks_at_cut(self.evidence.data, self.blocks, law)
         ends = np.concatenate([[0], near, near + 1])
         starts = np.unique(ends[ends < self.upto.shape[1] - 1])
         counts = self.counts_of(starts)
@@ -374,26 +394,30 @@ class Counted:
         of_rows = counts[label, run]
         data = ScoredLists(
             labels=self.labels[label],
-            score=-run.astype(np.float64),
+            # Sums of scores need all digits; a threshold has those of the scores.
+            score=self.scores_of(starts, np.float64 if law == "draws" else self.score.dtype)[run],
             weight=of_rows,
             offsets=np.array([0, len(run)]),
         )
-        evidence = replace(self.evidence, measure=measure, data=data)
-        (influence,), _ = influences_of([evidence])
-        if influence.curve is not None:
-            # Its limits look at the curve of all rows.
-            upto = upto_from(self.blocks, influence.curve.of_positives)
-            influence = replace(influence, curve=replace(influence.curve, upto=upto))
-        moved = errors_of_rows(influence, evidence.conditional) / np.sqrt(of_rows)
+        evidence, influence = replace(self.evidence, measure=measure, data=data), None
         values = np.zeros((2, *counts.shape))
-        values[:, label, run] = influence.linear.values, moved
+        if law == "draws":
+            values[:, label, run] = moved_by_draws(evidence) / np.sqrt(of_rows)
+        else:
+            (influence,), _ = influences_of([evidence])
+            if influence.curve is not None:
+                # Its limits look at the curve of all rows.
+                upto = upto_from(self.blocks, influence.curve.of_positives)
+                influence = replace(influence, curve=replace(influence.curve, upto=upto))
+            moved = errors_of_rows(influence, evidence.conditional) / np.sqrt(of_rows)
+            values[:, label, run] = influence.linear.values, moved
+        of_one = single(evidence, influence=influence)
         for i, known in enumerate(counts > 0.0):
             # A run without rows of a label is as the one before it.
             last = np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))
             values[:, i] = values[:, i, last]
         new = np.append(True, (values[:, :, 1:] != values[:, :, :-1]).any(axis=(0, 1)))
-        steps = Steps(influence.linear, starts[new], *values[:, :, new])
-        return single(evidence, influence=influence), steps
+        return of_one, Steps(influence, starts[new], *values[:, :, new])
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,30 +426,27 @@ class Tables:
 
     counted: Sequence[Counted]
     codes: IntArray  # (n_rows,): Label of each row
+    law: str  # What the joint distribution rests on
 
     @classmethod
-    def of(cls, evidences: Sequence[Evidence], measures: Sequence[Measure]) -> Tables | None:
-        """Count the rows of rankers; None where the influence is that of single rows."""
-        first = evidences[0]
-        counts = "influence" in measures[0].laws and measures[0].laws[0] != "draws"
-        if first.groups is not None or first.sampled or not counts:
+    def of(cls, evidences: Sequence[Evidence], measure: Measure, contrasts: Any) -> Tables | None:
+        """Count the rows of rankers; None where each row counts by itself."""
+        first, law = evidences[0], joint_law(measure, contrasts is not None)
+        if first.groups is not None or first.sampled or not law:
             return None
         labels, codes = np.unique(first.data.labels, return_inverse=True)
         if len(labels) > MOST_LABELS:
             return None
         counted = [Counted.of(x, labels, codes) for x in evidences]
-        if measures[0].blocks_at_cut(first.data, counted[0].blocks) is None:
+        if measure.blocks_at_cut(first.data, counted[0].blocks, law) is None:
             return None
-        return cls(counted, codes)
+        return cls(counted, codes, law)
 
     def ask(
         self, measures: Sequence[Measure], contrasts: Sequence[tuple[int, int]] | None
     ) -> tuple[list[list[Asked]], FloatArray]:
         """Questions of each place, of rankers or contrasts, and the covariance of all."""
-        found = [
-            [of_one.at(x, x.blocks_at_cut(of_one.evidence.data, of_one.blocks)) for x in measures]  # type: ignore[arg-type]
-            for of_one in self.counted
-        ]
+        found = [[of_one.at(x, self.law) for x in measures] for of_one in self.counted]
         runs = [
             np.unique(np.concatenate([steps.starts for _, steps in of_one])) for of_one in found
         ]
@@ -497,7 +518,7 @@ class Tables:
         of_rows, labels = counts[label, *both], self.counted[0].labels[label]
         influences = [
             replace(
-                steps.influence,
+                steps.influence.linear,
                 values=steps.values[label, run],
                 positive=None if steps.influence.positive is None else labels,
                 counts=of_rows,

@@ -14,7 +14,7 @@ from .._typing import FloatArray
 from ._limits import BLOCK
 
 # Draws of the largest of several statistics, and products that they may take in all.
-FEWEST, MOST, FLOPS = 10_000, 100_000, 10**9
+FEWEST, MOST, FLOPS = 10_000, 100_000, 25 * 10**7
 
 
 def covariance_root(covariance: FloatArray) -> FloatArray:

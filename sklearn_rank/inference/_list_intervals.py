@@ -120,7 +120,7 @@ def draws_interval(evidence: Evidence, level: float, *, name: str, **_: Any) -> 
 
 
 def limits_of_draws(draws: Draws, grouped: bool, level: float, method: str) -> Limits:
-    weights = draws.groups.sums(draws.weights) if grouped else draws.weights
+    weights = draws.sums(1.0) if grouped else draws.weights
     n = 1.0 / float(weights.max())
     if method == "exact":
         tail = (1.0 - level) / 2.0
@@ -129,7 +129,7 @@ def limits_of_draws(draws: Draws, grouped: bool, level: float, method: str) -> L
     if not grouped:
         return safe_limits(draws.mean, n, level)
     # Items of a group that differ count as more than one draw.
-    sums = draws.groups.sums(draws.weights * (draws.values - draws.mean))
+    sums = draws.sums(draws.values - draws.mean)
     part = GroupPart(sums[np.newaxis], weights)
     return safe_limits(draws.mean, part.draws_of_share(draws.mean)[0], level, part.degrees)
 

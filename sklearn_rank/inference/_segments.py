@@ -139,7 +139,7 @@ def _within(rankers: Rankers, inside: BoolArray) -> Rankers:
 
 
 def _on(rankers: Rankers, evidences: Sequence[Evidence], rows: BoolArray) -> Rankers:
-    found = rankers_on_list(rankers.measure, rankers.names, evidences)
+    found = rankers_on_list(rankers.measure, rankers.names, evidences, rankers.compared)
     grouped = found.units is None or found.evidences[0].groups is not None
     return found if grouped else replace(found, ids=np.flatnonzero(rows))
 
@@ -329,7 +329,8 @@ def several(
     some_of_amounts, asked = any(measure.of_amounts for measure in measures), []
     for measure in measures:
         own = columns if measure.of_amounts or not some_of_amounts else columns | {"value": None}
-        rankers = read_rankers(measure, y_true, scores, rng=rng, **own)
+        own = own | {"rng": rng, "compared": compared and not between}
+        rankers = read_rankers(measure, y_true, scores, **own)
         keys = {"measure": measure.name}
         if segments is None:
             compared_or_not = rankers.differences(contrasts, **keys) if contrasts else []

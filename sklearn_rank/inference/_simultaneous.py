@@ -112,6 +112,7 @@ class Rankers:
     evidences: Sequence[Evidence] = ()  # Of one list
     samples: Sequence[QueryValues] = ()  # Of queries
     pair_of: Callable[[tuple[str, str]], Single] | None = None  # Differences without a joint
+    compared: bool = False  # Whether differences are asked for, not values
 
     @property
     def size_text(self) -> str:
@@ -159,15 +160,28 @@ class Rankers:
         return found
 
 
-def rankers_on_list(measure: Measure, names: tuple[str, ...], evidences: Any) -> Rankers:
-    """Rankers on one list."""
+def joint_law(measure: Measure, compared: bool) -> str:
+    """What the joint distribution of errors on one list rests on; "" if it is not known.
+
+    Values that are sums of draws need no influence, which differences do.
+    """
+    if not compared and measure.laws[:1] == ("draws",):
+        return "draws"
+    return "influence" if "influence" in measure.laws else ""
+
+
+def rankers_on_list(
+    measure: Measure, names: tuple[str, ...], evidences: Any, compared: bool
+) -> Rankers:
+    """Rankers on one list, for their values or to be compared."""
     first = evidences[0]
     known: Any = {"measure": measure, "names": names, "evidences": evidences}
+    known["compared"] = compared
     target = f"{measure.name} on {first.data.sizes[0]:.0f} items"
-    if "influence" not in measure.laws:
+    if (law := joint_law(measure, compared)) != "influence":
         singles, units = [single(x) for x in evidences], None
-        if "draws" in measure.laws and first.groups is None and first.data.weight is None:
-            units = np.stack([_moved_by_draws(x) for x in evidences])
+        if law:
+            units = np.stack([moved_by_draws(x) for x in evidences])
 
         def difference(pair: tuple[str, str]) -> Difference:
             of_both = [names.index(name) for name in pair]
@@ -199,11 +213,15 @@ def errors_of_rows(influence: ClassInfluence, conditional: bool) -> FloatArray:
     return moved / influence.n
 
 
-def _moved_by_draws(evidence: Evidence) -> FloatArray:
-    """By how much the label of each row moves a sum over the first places."""
+def moved_by_draws(evidence: Evidence) -> FloatArray:
+    """By how much the label of each row moves a sum over the first places, or that of a group.
+
+    Times the root of the number that a row stands for.
+    """
     draws = evidence.draws
-    moved = np.zeros(len(evidence.data.score))
-    np.add.at(moved, draws.groups.codes, draws.unit * draws.weights * (draws.values - draws.mean))
+    moved = draws.unit * draws.sums(draws.values - draws.mean)
+    if evidence.groups is None and evidence.data.weight is not None:
+        moved /= np.sqrt(evidence.data.weight)
     return moved
 
 
@@ -245,6 +263,7 @@ def read_rankers(
     y_true: Any,
     scores: Mapping[str, Any],
     *,
+    compared: bool,
     conditional: bool | None = None,
     rng: np.random.Generator | None = None,
     **columns: Any,
@@ -259,7 +278,7 @@ def read_rankers(
         return rankers_over_queries(measure, tuple(samples), list(samples.values()))
     how: Any = {"conditional": conditional, "names": list(named)}
     evidences = check_lists(measure, y_true, list(scores.values()), **how, **rows)
-    return rankers_on_list(measure, tuple(scores), evidences)
+    return rankers_on_list(measure, tuple(scores), evidences, compared)
 
 
 @dataclass(frozen=True, eq=False)

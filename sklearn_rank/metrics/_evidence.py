@@ -164,17 +164,22 @@ class Evidence:
 class Draws:
     """Independent values in [0, 1] and their weights, whose weighted mean the measure is."""
 
-    weights: FloatArray  # (n_draws,)
-    values: FloatArray  # (n_draws,)
-    groups: Groups  # Group of each draw, or its row in the list
+    weights: FloatArray  # (n_rows,): Weight of a draw
+    values: FloatArray  # (n_rows,)
+    groups: Groups  # Group of the draws of a row, or its place in the list
     unit: float  # Value of the measure where all values are 1
     target: str
     whole_places: bool = True  # Whether no block of ties is cut, so that each place is one item
     origin: float = 0.0  # What is added, the value of the measure where all values are 0
+    counts: Any = 1.0  # (n_rows,): Number of draws that are alike
 
     @cached_property
     def mean(self) -> float:
-        return min(max(float(self.weights @ self.values), 0.0), 1.0)
+        return min(max(float((self.counts * self.weights) @ self.values), 0.0), 1.0)
+
+    def sums(self, values: Any) -> FloatArray:
+        """Weighted sums of values over groups."""
+        return self.groups.sums(self.counts * self.weights * values)
 
 
 class ShareOfRows(NamedTuple):
@@ -199,25 +204,28 @@ def draws_of_places(measure: Any, evidence: Evidence) -> Draws:
     leading, groups = data.leading(places), evidence.units
     if leading is not data:
         groups = groups.only(leading.rows)
-    top = Evidence(measure, leading, groups).repeat()
-    blocks = tied_blocks(top.data.score)
-    lengths, n_draws = blocks.lengths(), len(top.data.score)
-    cut = (blocks.starts < places) & (blocks.starts + lengths > places)
-    weights = blocks.to_items(np.add.reduceat(discounts[:n_draws], blocks.starts) / lengths)
-    values = np.asarray(form.utilities(top.data), dtype=np.float64)
+    blocks = tied_blocks(leading.score)
+    mass = blocks.masses(leading.weight).astype(np.intp)
+    stops = np.cumsum(mass)
+    starts = stops - mass
+    cut = (starts < places) & (stops > places)
+    weights = blocks.to_items(np.add.reduceat(discounts[: stops[-1]], starts) / mass)
+    values = np.asarray(form.utilities(leading), dtype=np.float64)
     highest = float(form.utilities(data).max()) if form.largest is None else form.largest
     if discounts.min() < 0.0 or values.min() < 0.0:
         raise ValueError(
             f"{measure.name} has a negative gain or discount, which its interval for one list does"
             " not support: pass qid for the mean over queries."
         )
-    if not ((total := float(weights.sum())) > 0.0 and highest > 0.0):
+    counts: Any = 1.0 if leading.weight is None else leading.weight
+    if not ((total := float(np.sum(counts * weights))) > 0.0 and highest > 0.0):
         raise ValueError(
             f"{measure.name} is 0 for every order, because no item of y_true has a positive gain:"
             " pass a list with grades above 0."
         )
-    of_draws, unit = top.units, total * highest
-    return Draws(weights / total, values / highest, of_draws, unit, target, not cut.any())
+    units = Evidence(measure, leading, groups).units, total * highest
+    draws = weights / total, values / highest, *units, target, not cut.any()
+    return Draws(*draws, counts=counts)
 
 
 def ordered_rows(data: ScoredLists) -> ScoredLists:

@@ -495,8 +495,8 @@ class Measure(_Frozen, ABC):
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         raise NotImplementedError
 
-    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
-        """Find the blocks of tied items at which the influence looks one by one.
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks, law: str) -> IntArray | None:
+        """Find the blocks of tied items at which limits look one by one.
 
         Parameters
         ----------
@@ -504,12 +504,14 @@ class Measure(_Frozen, ABC):
             One list.
         blocks : TiedBlocks
             Its blocks, with their sizes and positives.
+        law : {"influence", "draws"}
+            What the joint distribution with other measures rests on.
 
         Returns
         -------
         ndarray of int or None
-            Numbers of the blocks, from the top; all between two of them may be one block without
-            any change. None means that every block counts.
+            Numbers of the blocks, from the top; all between two of them may be one block of their
+            mean score without any change. None means that every block counts.
         """
         return None
 

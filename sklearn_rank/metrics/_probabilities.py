@@ -10,7 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from .._lists import ScoredLists
-from .._typing import BoolArray, FloatArray
+from .._order import TiedBlocks
+from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_share
 from ._conventions import NamedNumber, position, share
 from ._evidence import Draws, Evidence, LabelTotal, ShareOfRows, draws_of_places, mean_discounts
@@ -80,6 +81,10 @@ class NetBenefitMeasure(Measure):
                 return right / divisor - self._exchange * wrong / divisor
             gain, loss = self._worth(self.prevalence)
             return gain * right / n_pos - loss * wrong / (n - n_pos)
+
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks, law: str) -> IntArray | None:
+        n_acting = np.count_nonzero(self._acting(lists)[blocks.order[blocks.starts]])
+        return np.array([min(n_acting, len(blocks.starts) - 1)])
 
     def label_total(self, lists: ScoredLists) -> LabelTotal:
         acting = self._acting(lists).astype(np.float64)
@@ -230,6 +235,12 @@ class CalibrationAtKMeasure(AtKMeasure):
         target = f"expected {self.name} given the scores, labels new"
         predicted = float(self._predicted(evidence.data)[0])
         return replace(found, unit=-found.unit, origin=predicted, target=target)
+
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks, law: str) -> IntArray | None:
+        """The probabilities of single rows count in the influence."""
+        if law == "influence":
+            return None
+        return self._precision.blocks_at_cut(lists, blocks, law)
 
     def label_total(self, lists: ScoredLists) -> LabelTotal:
         predicted = float(self._predicted(lists)[0])

@@ -137,7 +137,7 @@ class _OfAmountsOfTop(OfAmounts):
     def _mass(self, lists: ScoredLists) -> FloatArray:
         """Mass of the top of each list."""
 
-    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks, law: str) -> IntArray | None:
         return np.unique(blocks_at_end(np.cumsum(blocks.size), float(self._mass(lists)[0])))
 
     def _influence_of_top(self, lists: ScoredLists, amounts: FloatArray) -> ClassInfluence:

@@ -381,7 +381,7 @@ class TPRAtFPRMeasure(_PointOfCurve):
         """Not above all negatives, where the rate hangs on the highest one."""
         return self.max_fpr > 0
 
-    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks, law: str) -> IntArray | None:
         allowed = int(self._max_negatives(np.array([float(blocks.n - blocks.k)]))[0])
         return blocks_at_rate(blocks, allowed, float(self.max_fpr), True)
 
@@ -489,7 +489,7 @@ class FPRAtTPRMeasure(_PointOfCurve):
         """Number of positives that may be below the threshold."""
         return int(n_pos - np.ceil(self._min_positives(np.array([n_pos]))[0]))
 
-    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks, law: str) -> IntArray | None:
         missed = self._missed(float(blocks.k))
         return blocks_at_rate(blocks, missed, 1.0 - float(self.min_tpr), False)
 

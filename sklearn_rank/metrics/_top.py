@@ -83,7 +83,7 @@ class _ShareOfTop(Measure):
         weights = mean_discounts(lists.score, inside)
         return LabelTotal(weights, lambda total, n_pos: total / self._divisor(mass, n_pos))
 
-    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks, law: str) -> IntArray | None:
         return blocks_at_top(blocks, float(self._mass(lists)[0]))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
@@ -710,7 +710,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     def order_counts_within(self) -> float:
         return float(self.tau)
 
-    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks) -> IntArray | None:
+    def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks, law: str) -> IntArray | None:
         return blocks_at_top(blocks, float(masses_of_tops(lists, self.tau)[0]))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:

@@ -125,6 +125,9 @@ LISTS = {
         "precision@top0.1", d["y"], d["a"], method="exact"
     ),
     "roc_band": lambda d: roc_band(d["y"], d["a"]),
+    "curve": lambda d: inference.curve(
+        "lift", d["y"], d["a"], at=[0.1, 0.3], random_state=0
+    ).together[1],
     "compare, unpaired": lambda d: compare(
         "auc", {"a": d["y"], "b": d["y"]}, {"a": d["a"], "b": d["b"]}
     ),
@@ -188,6 +191,12 @@ ROWS = {
     ),
     "calibration_at_top": lambda d: inference.calibration_at_top(d["y"], d["a"]),
     "net_benefit_curve": lambda d: inference.net_benefit_curve(d["y"], d["a"]),
+    "curve, groups": lambda d: inference.curve(
+        "lift", d["y"], d["a"], at=[0.1, 0.3], groups=d["q"]
+    ),
+    "curve, several rankers": lambda d: inference.curve(
+        "lift", d["y"], {"a": d["a"], "b": d["b"]}, at=[0.1, 0.3]
+    ),
     "roc_band, groups": lambda d: roc_band(d["y"], d["a"], groups=d["q"]),
     "compare, unpaired groups": lambda d: compare(
         "auc",

@@ -113,6 +113,12 @@ CALLS = {
         random_state=0,
         method="randomization",
     ),
+    "curve": lambda y, a, b, g: inference.curve(
+        "lift", y, a, at=[0.1, 0.3], groups=g, random_state=0
+    ).together[1],
+    "curve, compared": lambda y, a, b, g: inference.curve(
+        "lift", y, {"a": a, "b": b}, at=[0.1, 0.3], baseline="b", groups=g, random_state=0
+    ).together[1],
     "compare, queries": lambda y, a, b, g: compare(
         FIRST, y, {"a": a, "b": b}, qid=np.arange(len(y)), groups=g, method="t"
     ),

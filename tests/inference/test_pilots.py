@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from sklearn_rank._planning._plans import Question, _degrees, pilot_model, read_pilot
 from sklearn_rank.inference import metric_interval, sample_size
@@ -51,10 +52,11 @@ def model(measure, pilot, prevalence=None, groups=None):
 )
 def test_the_width_is_that_of_the_interval_of_the_pilot(measure, grouped):
     y, scores, rng = items()
+    score = expit(scores["b"]) if get_measure(measure).of_probabilities else scores["b"]
     groups = rng.integers(0, 60, len(y)) if grouped else None
     options = {"n": len(y), "groups": groups, "random_state": 0}
-    plan = sample_size(measure, pilot=(y, scores["b"]), **options)
-    found = metric_interval(measure, y, scores["b"], groups=groups)
+    plan = sample_size(measure, pilot=(y, score), **options)
+    found = metric_interval(measure, y, score, groups=groups)
     assert plan.width == pytest.approx(found.width, rel=1e-12)
     assert (plan.n_pos in (90, None), plan.unit) == (True, "items")
 

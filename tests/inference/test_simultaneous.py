@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from sklearn_rank.inference import _curve as curve_module
 from sklearn_rank.inference import compare, curve, metric_interval
@@ -32,7 +33,12 @@ CURVES = {
     "tpr@fpr": [0.02, 0.1, 0.4],
     "fpr@tpr": [0.3, 0.6, 0.9],
     "bedroc": [5, 20],
+    "net_benefit": [0.05, 0.2, 0.5],
+    "calibration@k": [5, 40, 150],
+    "precision@recall": [0.1, 0.5, 0.8],
+    "success@k": [1, 3],
 }
+PROBABILITIES = {"net_benefit", "calibration@k"}
 
 
 def same(found, expected):
@@ -47,6 +53,8 @@ def same(found, expected):
 @pytest.mark.parametrize("name", CURVES)
 def test_each_place_is_that_of_a_single_call(name, ties):
     models = {x: np.round(s, 1) if ties else s for x, s in MODELS.items()}
+    if name in PROBABILITIES:
+        models = {x: expit(s - 2.0).astype(np.float32) for x, s in models.items()}
     found = curve(name, Y, models, at=CURVES[name], random_state=0)
     measures = [get_measure(curve_module.measure_at(name, x)) for x in CURVES[name]]
     singles = [metric_interval(m, Y, s) for s in models.values() for m in measures]
@@ -55,7 +63,7 @@ def test_each_place_is_that_of_a_single_call(name, ties):
     for measure, one in zip(measures, found.pointwise, strict=True):
         pair = compare(measure, Y, models)
         expected = pair.estimate, pair.low[0], pair.high[0], pair.difference_errors[0]
-        seen = one.estimate, one.low, one.high, one.standard_error
+        seen = one.estimate, one.low, one.high, one.standard_error or np.nan
         np.testing.assert_allclose(seen, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -74,12 +82,16 @@ def test_amounts_of_few_values_are_counted(monkeypatch, name, baseline):
 
 
 @pytest.mark.parametrize("baseline", [None, "b"])
-@pytest.mark.parametrize("name", ["recall@k", "precision@top", "tpr@fpr", "fpr@tpr"])
+@pytest.mark.parametrize(
+    "name", ["recall@k", "precision@top", "tpr@fpr", "fpr@tpr", "net_benefit"]
+)
 def test_counts_of_blocks_are_as_good_as_rows(monkeypatch, name, baseline):
     weight = RNG.integers(1, 4, size=N).astype(float)
     arguments = {"at": CURVES[name], "baseline": baseline, "random_state": 0}
     arguments |= {"sample_weight": weight, "weights": "frequency", "conditional": False}
     scores = {x: np.round(s, 1) for x, s in MODELS.items()}
+    if name in PROBABILITIES:
+        scores = {x: expit(s - 2.0) for x, s in scores.items()}
     fast = curve(name, Y, scores, **arguments)
     monkeypatch.setattr(curve_module.Tables, "of", lambda *_: None)
     slow = curve(name, Y, scores, **arguments)
