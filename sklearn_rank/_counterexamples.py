@@ -294,9 +294,7 @@ def check_calibration(
     """
     loss = check_loss(loss)
     if not loss.is_convex:
-        raise ValueError(
-            f"{loss!r} is not convex, so that its infimum cannot be computed: pass a convex loss."
-        )
+        raise ValueError(f"{loss!r} is not convex, so its infimum is unknown: pass a convex loss.")
     if not is_whole(n_items) or n_items not in range(2, 6):
         raise ValueError(f"n_items={n_items!r} must be a whole number from 2 to 5.")
     check_whole("n_trials", n_trials)

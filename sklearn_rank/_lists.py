@@ -441,13 +441,10 @@ def _group_checked(
             bad = int(np.searchsorted(offsets, int(np.argmax(differs)), "right")) - 1
             where = "the list" if ids is None else f"the query {ids.tolist()[bad]!r}"
             raise ValueError(
-                f"query_weight differs within {where}: pass one weight per row that is the same"
-                " for all rows of a query."
+                f"query_weight differs within {where}: pass the same for all rows of a query."
             )
         if not by_list.any():
-            raise ValueError(
-                "query_weight is zero for all queries: give one query a positive weight."
-            )
+            raise ValueError("query_weight is zero for all queries: give one a positive weight.")
     shared = {"offsets": offsets, "ids": ids, "weight": weight, "rows": rows}
     return {**shared, "query_weight": by_list}, order
 

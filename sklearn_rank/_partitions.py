@@ -43,10 +43,7 @@ def refuse_collections(
     """Raise an error for dask collections, also in mappings and pairs, if all rows are needed."""
     for name, value in columns.items():
         if is_collection(value):
-            raise TypeError(
-                f"{name} is a dask collection, but {reason}: pass {name}.compute() if it fits into"
-                " memory."
-            )
+            raise TypeError(f"{name} is a dask collection, but {reason}: pass {name}.compute().")
         inner: dict[str, Any] = {}
         if isinstance(value, Mapping):
             inner = {f"{name}[{key!r}]": part for key, part in value.items()}
@@ -277,14 +274,10 @@ def no_rows_of(X: Any) -> Any:
     """An array or data frame in memory with the features of a collection, but no rows."""
     if X.ndim != 2:
         raise ValueError(
-            f"X has {X.ndim} dimensions, but must have two: pass a dask array or dataframe of "
-            "rows and features."
+            f"X has {X.ndim} dimensions, but must have two: pass a dask array or dataframe."
         )
     if isnan(X.shape[1]):
-        raise ValueError(
-            "X is a dask array with an unknown number of columns: call X.compute_chunk_sizes() "
-            "first."
-        )
+        raise ValueError("X has an unknown number of columns: call X.compute_chunk_sizes() first.")
     return X._meta if _is_frame(X) else np.empty((0, X.shape[1]))
 
 
@@ -365,9 +358,7 @@ def _check_total(known: dict[str, Any], name: str, n: int) -> None:
     first, chunks = next(iter(known.items()))
     total = sum(int(length) for length in chunks)
     if n != total:
-        raise ValueError(
-            f"{first} has {total} items, but {name} has {n}: pass one of each for each row."
-        )
+        raise ValueError(f"{first} has {total} items, but {name} has {n}: pass one for each row.")
 
 
 def _on_part(n_own: int, number: int | None, value: Any, *arguments: Any) -> Any:

@@ -174,8 +174,7 @@ def check_generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise ValueError(
-            f"random_state={random_state!r} must be None, a non-negative int, a Generator or a"
-            " RandomState."
+            f"random_state={random_state!r} must be None, an int, a Generator or a RandomState."
         ) from None
 
 
@@ -340,9 +339,7 @@ def check_rows(
     if positive is not None:
         rows = np.flatnonzero(positive)
         if not len(rows):
-            raise ValueError(
-                "No row has positive sample_weight and query_weight: give one row both."
-            )
+            raise ValueError("No row has positive sample_weight and query_weight: give one both.")
         values, qid = values[rows], take(qid, rows)
         score, weight, by_row = take(score, rows), take(weight, rows), take(by_row, rows)
     if score is not None:
@@ -461,8 +458,7 @@ def _present(
     if not np.array_equal(counts, has_labels):
         row = int(np.argmax(counts & ~has_labels))
         raise ValueError(
-            f"{name} is NaN in all of row {row}, a list without items: remove it from {name} and"
-            " y_score."
+            f"{name} is NaN in all of row {row}, a list without items: remove the row."
         )
     return present
 
@@ -1031,9 +1027,7 @@ def _as_scores(array: AnyArray, rows: IntArray | None, n_columns: int | None) ->
 def _refuse_nan(score: AnyArray, where: Any, name: str = "y_score") -> None:
     if score.dtype.kind == "f" and np.isnan(score.min()):
         row = int(np.argmax(np.isnan(score)))
-        raise ValueError(
-            f"{name} is NaN at {where(row)}: give the item a score or remove the row."
-        )
+        raise ValueError(f"{name} is NaN at {where(row)}: give a score or remove the row.")
 
 
 def check_item_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> FloatArray:

@@ -112,9 +112,8 @@ class Propensities(Printed):
         if not values.min() > 0:
             row = int(np.argmax(~(values > 0)))
             raise ValueError(
-                f"Position {position[row]} of row {row} has no propensity, because it has no "
-                "clicks: remove rows at this position, or estimate the propensities from more "
-                "sessions."
+                f"Position {position[row]} of row {row} has no propensity, because it has no"
+                " clicks: remove its rows, or estimate the propensities from more sessions."
             )
         return values / max(1.0, float(self.value.max()))
 

@@ -556,8 +556,7 @@ def query_folds(cv: Any, items: Any, lists: Lists, n_rows: int) -> list[Fold]:
             return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in held_out]
         if lists.n_lists < cv:
             raise ValueError(
-                f"cv={cv} needs at least {cv} queries, but there are {lists.n_lists}: pass more "
-                "queries or a smaller cv."
+                f"cv={cv} needs at least {cv} queries, got {lists.n_lists}: pass a smaller cv."
             )
         return list(GroupKFold(int(cv)).split(groups, groups=groups))
     if lists.rows is not None:
@@ -567,9 +566,8 @@ def query_folds(cv: Any, items: Any, lists: Lists, n_rows: int) -> list[Fold]:
         shared = np.intersect1d(groups[train], groups[test])
         if len(shared) and lists.n_lists > 1:
             raise ValueError(
-                f"cv splits {len(shared)} queries, such as {lists.name_of(int(shared[0]))}, "
-                "between training and test parts: pass an int, or a splitter that keeps groups "
-                "whole."
+                f"cv splits {len(shared)} queries, such as {lists.name_of(int(shared[0]))},"
+                " between training and test: pass an int, or a splitter that keeps groups whole."
             )
     return folds
 

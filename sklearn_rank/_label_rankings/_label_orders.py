@@ -91,8 +91,7 @@ def read_label_orders(y: Any, target_type: str = "auto", labels: Any = None) -> 
     if target_type == "orders":
         if isinstance(y, str | bytes) or sp.issparse(y):
             raise ValueError(
-                f"y is one {type(y).__name__}: pass one order for each row, for example"
-                " ['a>b', 'b>a']."
+                f"y is one {type(y).__name__}: pass one order per row, such as ['a>b', 'b>a']."
             )
         orders = _read_orders(y.tolist() if hasattr(y, "tolist") else list(y), known)
     elif target_type == "classes":
@@ -103,8 +102,7 @@ def read_label_orders(y: Any, target_type: str = "auto", labels: Any = None) -> 
         single = orders.labels.tolist()
         what = f"one label only, {single[0]!r}" if single else "no label"
         raise ValueError(
-            f"y has {what} (one class), but an order needs at least two labels: pass one"
-            " column for each label."
+            f"y has {what} (one class), but an order needs two labels: pass one column for each."
         )
     if not orders.known.any():
         raise ValueError("y has no label in any row: pass at least one order of two labels.")

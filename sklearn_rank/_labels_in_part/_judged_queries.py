@@ -278,9 +278,7 @@ class JudgedQueries:
             np.array([of_any(np.isnan(x)) for x in values]) for of_any in (np.any, np.all)
         )
         if never.all():
-            raise ValueError(
-                f"{self.measure.name} is not defined for any labels: {self.measure.lacking}."
-            )
+            raise ValueError(f"{self.measure.name} is undefined: {self.measure.lacking}.")
         ends = np.array([np.multiply(x, self.measure.counted_range) for x in contrast if x])
         common = (self.measure.name, (ends.min(axis=1).sum(), ends.max(axis=1).sum()))
         sides = []

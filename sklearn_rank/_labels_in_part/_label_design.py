@@ -360,8 +360,7 @@ class LabelDesign:
         if self.audit is not None and n_audit != self.audit:
             raise ValueError(
                 f"audit={self.audit}, but {n_audit} rows below the first {k} have labels: pass the"
-                " number that was drawn at random there, and remove labels that came in another"
-                " way."
+                " number drawn at random there, and remove labels that came in another way."
             )
         if n_audit == 0:
             return known.astype(np.float64)
@@ -454,8 +453,7 @@ def _estimated_probabilities(classifier: Any, features: Any, known: BoolArray) -
     n, fewest = len(known), int(min(known.sum(), (~known).sum()))
     if num_samples(features) != n:
         raise ValueError(
-            f"features has {num_samples(features)} rows for {n} labels: pass those of all rows,"
-            " with and without a label."
+            f"features has {num_samples(features)} rows for {n} labels: pass those of all rows."
         )
     folds = StratifiedKFold(shuffle=True, random_state=0)
     if fewest < (n_folds := folds.get_n_splits()):
@@ -533,8 +531,7 @@ def check_partial_labels(
     labels = array_of_labels(y_true, name)
     if labels.ndim != 1:
         raise ValueError(
-            "design needs one row for each item: pass one-dimensional labels and scores, and"
-            " qid, the query id of each row."
+            "design needs one row per item: pass one-dimensional labels and scores, and qid."
         )
     known = ~are_missing(labels)
     n = len(labels)
@@ -550,8 +547,7 @@ def check_partial_labels(
     else:
         raise TypeError(
             f"design={shown(design)} must be a LabelDesign, such as LabelDesign(review_top=k,"
-            " scores=champion), or 'all' if the rows with labels are a simple random sample of all"
-            " rows."
+            " scores=champion), or 'all' if the rows with labels are a random sample of all rows."
         )
     unreachable = partial.unreachable
     sampled = partial.open & ~unreachable

@@ -693,9 +693,7 @@ class ConfidenceSequence:
         refuse_misread(**columns, design=design)
         if design is not None:
             if qid is not None or sample_weight is not None:
-                raise ValueError(
-                    "design is for single rows of one list: leave qid and sample_weight out."
-                )
+                raise ValueError("design is for one list: leave qid and sample_weight out.")
             if 0 in shape_of(y_score):
                 return self.update(y_true, y_score)
             scores = {n: None if x is None else check_column(n, x) for n, x in scores.items()}
@@ -783,8 +781,7 @@ class ConfidenceSequence:
             is_bounded = all(map(isfinite, limits))
             if method == "betting" and not is_bounded:
                 raise ValueError(
-                    f"{measure.name} has no known range, which method='betting' needs: pass"
-                    " method='asymptotic'."
+                    f"{measure.name} has no known range to bet on: pass method='asymptotic'."
                 )
             is_betting = is_betting and is_bounded
             bets_on = on_queries if is_betting else None

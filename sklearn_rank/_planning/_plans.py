@@ -179,9 +179,7 @@ class Question:
         if self.n is None:
             size = least_size(lambda n: sign * self.value(model, n) >= sign * wish)
             if isinf(size):
-                raise ValueError(
-                    f"{self.goal}={wish!r} takes more than 2**53 items: ask for less."
-                )
+                raise ValueError(f"{self.goal}={wish!r} takes more than 2**53 items: ask less.")
             return int(size)
         # The largest possible difference, with its sign; very large without a range.
         low, high = self.measure.counted_range
@@ -554,8 +552,7 @@ def _check_size(n: int, what: str) -> None:
         )
     if n < 10:
         warn(
-            f"The pilot has only {n} {what}, so its variance is uncertain: see pilot_range of the"
-            " plan.",
+            f"The pilot has only {n} {what}, so its variance is uncertain: see pilot_range.",
             UserWarning,
         )
 

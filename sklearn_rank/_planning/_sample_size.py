@@ -164,8 +164,7 @@ def check_question(question: Question) -> Question:
         )
     if power is not None and (power := check_part("power", power)) <= 1.0 - level:
         raise ValueError(
-            f"power={power!r} is not above 1 - level, the rejection rate of a true hypothesis:"
-            " pass a greater power."
+            f"power={power!r} is not above 1 - level, the rate of false alarms: pass more."
         )
     if difference is not None:
         difference = check_number("difference", difference, what="of the two rankers")

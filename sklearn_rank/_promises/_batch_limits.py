@@ -273,9 +273,7 @@ def batch_limits(
         y_score=evidence.data.score[rows], batch_score=batch_score
     )
     if len(labels) == len(score) and np.array_equal(score, labelled_score):
-        raise ValueError(
-            "batch_score equals y_score: pass the scores of other rows, those without labels."
-        )
+        raise ValueError("batch_score equals y_score: pass the scores of the rows without labels.")
     if density_ratio is not None:
         weight = check_sample_weight(density_ratio, y_score, name="density_ratio")
         chosen = (rng.random(len(weight)) * weight.max() < weight)[rows]
@@ -291,8 +289,7 @@ def batch_limits(
         estimate = numbers * (n_pos_above[n_above[numbers]] / n_above[numbers])
     if (groups is None) != (batch_groups is None):
         raise ValueError(
-            "groups and batch_groups belong together: pass the ids of the labelled rows and those"
-            " of the batch."
+            "groups and batch_groups belong together: pass ids of labelled rows and of the batch."
         )
     if groups is None:
         looks = _looks(numbers)

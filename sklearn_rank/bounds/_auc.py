@@ -1044,9 +1044,7 @@ independent given their labels.
     counts = [_of_folds(name, numbers) for name, numbers in (("n_pos", n_pos), ("n_neg", n_neg))]
     n_folds, n_folds_neg = map(len, counts)
     if n_folds != n_folds_neg:
-        raise ValueError(
-            f"n_pos has {n_folds} folds, but n_neg has {n_folds_neg}: pass both for each fold."
-        )
+        raise ValueError(f"n_pos has {n_folds} folds, but n_neg has {n_folds_neg}: pass both.")
     log_delta = log(delta) - log(n_functions)
     sizes = zip(*counts, strict=True)
     widths = [finite_width(m, n, log_delta, method, None, side) for m, n in sizes]

@@ -752,9 +752,7 @@ and Phi does not depend on the sample; items are independent given their labels.
     size_neg = size_pos = 1.0
     if squares is not None:
         if np.shape(squares) != (2,):
-            raise ValueError(
-                f"squares={squares!r} must be two numbers: of negatives, of positives."
-            )
+            raise ValueError(f"squares={squares!r} must be two, of negatives and positives.")
         # Roots as shares of the radius; a mean of squares may exceed its square by a rounding.
         most = radius * radius * (1.0 + 1e-12)
         what = "a mean of |Phi(x)|^2, at most radius^2"

@@ -416,10 +416,9 @@ def _positional(
     measure, form = positional_form(measure)
     if form.discounts is None:
         raise ValueError(
-            f"{measure.name!r} is not a positional measure, and no order-preserving loss is "
-            "calibrated for it if the labels of a list are dependent (Calauzènes et al. 2013, "
-            "Theorem 3.3), so that its regret has no bound: use a positional measure, such as "
-            "'ndcg'."
+            f"{measure.name!r} is not a positional measure, and no order-preserving loss is"
+            " calibrated for it if the labels of a list are dependent (Calauzènes et al. 2013,"
+            " Theorem 3.3), so its regret has no bound: use a positional one, such as 'ndcg'."
         )
     return measure, form, form.discounts
 

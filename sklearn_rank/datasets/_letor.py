@@ -302,8 +302,7 @@ def _find_in_folder(folder: Path) -> dict[str, Any]:
     folds = sorted(set(found) - set(parts))
     if folds and parts:
         raise ValueError(
-            f"{folder} has both {found[folds[0]].name} and {found[parts[0]].name}: pass the fold"
-            " or the files."
+            f"{folder} has both {found[folds[0]].name} and {found[parts[0]].name}: pass one."
         )
     if not found:
         raise ValueError(
@@ -463,9 +462,7 @@ def letor_to_parquet(
         raise TypeError("path contains streams, but the text is read twice: pass names of files.")
     folder = Path(folder).absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileExistsError(
-            f"{folder} exists and is not empty: pass another folder, or remove it."
-        )
+        raise FileExistsError(f"{folder} exists and is not empty: pass another, or remove it.")
     if not folder.parent.is_dir():
         raise FileNotFoundError(f"{folder.parent} is not a folder: create it first.")
     check_format(zero_based, dtype)
@@ -569,9 +566,7 @@ def _read_rows(
         ):
             width = max(block.X.shape[1] - columns.shift, 0)
             if width > columns.n_features:
-                raise ValueError(
-                    f"{path} has changed since it was first read: it has more features."
-                )
+                raise ValueError(f"{path} has changed since it was first read: more features.")
             qid = ids_from(list(queries), columns.integers)[block.query]
             queries.clear()
             if last is not None and last[0] != path and last[1] == qid[0]:

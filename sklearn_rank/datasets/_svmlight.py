@@ -206,8 +206,7 @@ class _Lines(io.BufferedIOBase):
         if not qid.startswith(b"qid:") or qid == b"qid:":
             raise LineError(
                 f"{self.name}, line {self.number}: the label is not followed by a query id"
-                " 'qid:ID'; add it, or read files without ids with"
-                " sklearn.datasets.load_svmlight_file."
+                " 'qid:ID'; add it, or read such files with sklearn.datasets.load_svmlight_file."
             )
         self.query.append(self._queries.setdefault(qid[4:], len(self._queries)))
         if self._keeps_comments:

@@ -479,9 +479,7 @@ def make_clicks(
     lists = check_scored_lists(y, y_score, LabelType("graded", name="y"), qid=qid)
     highest = float(lists.grade.max())
     if not highest > 0:
-        raise ValueError(
-            "y has no relevance above 0, so there would be no clicks: pass grades above 0."
-        )
+        raise ValueError("y has no relevance above 0, so no clicks: pass grades above 0.")
     random = check_random_state(random_state)
     score = lists.score.astype(np.float64)
     order = np.lexsort((random.uniform(size=len(score)), -score, lists.list_of))

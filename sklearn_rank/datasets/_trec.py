@@ -363,8 +363,7 @@ def _read(source: Any, names: tuple[str, ...], forms: dict[int, str], whole: boo
         seen[str(query), str(document)] = None
         if len(seen) < len(numbers):
             raise ValueError(
-                f"{where} repeats the document {document!r} of the query {query!r}: keep one of"
-                " the two lines."
+                f"{where} repeats the document {document!r} of the query {query!r}: keep one."
             )
     if not numbers:
         raise ValueError(f"{title} has no rows: check that it is the right file.")
@@ -424,9 +423,7 @@ def _of_columns(frame: Any, columns: list[str], names: tuple[str, ...]) -> Itera
             )
         chosen.append(_values(frame[name]))
     if len(set(map(len, chosen))) > 1:
-        raise ValueError(
-            "The columns have different lengths: pass one entry of each for each row."
-        )
+        raise ValueError("The columns have different lengths: pass one entry per row.")
     rank = _values(frame["rank"]) if "rank" in columns else [None] * len(chosen[0])
     for number, row in enumerate(zip(*chosen, rank, strict=True)):
         yield f"Row {number}", *row

@@ -306,8 +306,7 @@ class TemplateLoss(ABC):
         """
         if not self.is_order_preserving:
             raise ValueError(
-                f"{self!r} is not order-preserving, so that it has no regret bound: use an "
-                "order-preserving loss."
+                f"{self!r} is not order-preserving, so it has no regret bound: use one that is."
             )
         return self._regret_constant(max_utility)
 
@@ -327,9 +326,7 @@ class TemplateLoss(ABC):
         return lists
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
-        raise NotImplementedError(
-            f"The minimiser of the expected loss has no closed form for {self!r}."
-        )
+        raise NotImplementedError(f"The minimiser of the loss has no closed form for {self!r}.")
 
     def _value(self, prepared: Any, score: FloatArray) -> FloatArray:
         return self._value_and_gradient(prepared, score)[0]

@@ -496,8 +496,7 @@ class ListwiseBregman(TemplateLoss):
     def _hessian_product(self, lists: Lists, score: FloatArray, vector: FloatArray) -> FloatArray:
         if self.pullback is not None or self.link_derivative is None:
             raise NotImplementedError(
-                "Hessian products need link_derivative=, and a link that is the inverse of"
-                " psi_gradient."
+                "Hessian products need link_derivative=, and a link inverse to psi_gradient."
             )
         product = np.empty(len(score))
         for begin, end in pairwise(lists.offsets):
@@ -511,9 +510,7 @@ class ListwiseBregman(TemplateLoss):
 
     def _regret_constant(self, max_utility: float | None) -> float:
         if self.mu is None:
-            raise ValueError(
-                "The constant of the regret bound needs mu=, the strong convexity of psi."
-            )
+            raise ValueError("The constant needs mu=, the strong convexity of psi.")
         return float(2 / np.sqrt(self.mu))
 
 

@@ -394,16 +394,13 @@ class PairwiseConvex(TemplateLoss):
 
     def _second(self) -> Callable[[FloatArray], FloatArray]:
         if self.second_derivative is None:
-            raise NotImplementedError(
-                "This loss has no second derivative: pass second_derivative= to PairwiseConvex."
-            )
+            raise NotImplementedError("There is no second derivative: pass second_derivative=.")
         return self.second_derivative
 
     def _regret_constant(self, max_utility: float | None) -> float:
         if self.constant is None:
             raise ValueError(
-                "The constant of the regret bound is not known for this phi: pass constant= to "
-                "PairwiseConvex."
+                "The constant for this phi is not known: pass constant= to PairwiseConvex."
             )
         return float(self.constant)
 
@@ -418,14 +415,12 @@ def _check_decreasing(
         raise ValueError("phi and derivative must return one value for each difference.")
     if not slopes[12] < 0:
         raise ValueError(
-            f"derivative is {slopes[12]:g} at 0, but must be negative there for the loss to be "
-            "order-preserving."
+            f"derivative is {slopes[12]:g} at 0, but must be negative there to preserve order."
         )
     slack = 1e-9 * (np.abs(slopes).max() + 1)
     if np.any(np.diff(slopes) < -slack) or np.any(slopes > slack):
         raise ValueError(
-            "phi must be convex and nonincreasing: its derivative must be nondecreasing and at "
-            "most 0."
+            "phi must be convex and nonincreasing: its derivative rises, and is at most 0."
         )
     chord = np.diff(values) / np.diff(points)
     if np.any(chord < slopes[:-1] - slack) or np.any(chord > slopes[1:] + slack):

@@ -592,9 +592,7 @@ arbitrary.
 
     def _of_fitted(self, name: str) -> Any:
         if not hasattr(self, "best_estimator_"):
-            raise AttributeError(
-                f"{type(self).__name__} has no {name} without a fitted best_estimator_."
-            )
+            raise AttributeError(f"{type(self).__name__} has no {name} without best_estimator_.")
         return getattr(self.best_estimator_, name)
 
     def __sklearn_tags__(self) -> Any:
@@ -781,9 +779,8 @@ class _BoundScorer(RankingScorer):
             )
         if self.of_queries and not given:
             raise ScorerSetupError(
-                f"{self!r} got no qid, but its limit is for queries: pass qid= when you call it,"
-                " in a search fit(..., groups=...), after"
-                " sklearn.set_config(enable_metadata_routing=True)."
+                f"{self!r} got no qid, but its limit is for queries: pass qid=, in a search"
+                " fit(..., groups=...), after sklearn.set_config(enable_metadata_routing=True)."
             )
         super()._check_queries(estimator, given)
 
@@ -828,8 +825,7 @@ class _BoundScorer(RankingScorer):
         for name in ("sample_weight", "query_weight"):
             if name in kwargs:
                 raise ScorerSetupError(
-                    f"{name} was passed to {self!r}, but limits do not support weights: leave"
-                    f" {name} out."
+                    f"{name} was passed to {self!r}, but limits take no weights: leave it out."
                 )
         shape = y_true.shape if issparse(y_true) else np.shape(y_true)
         if issparse(y_true) or len(shape) > 2 or (len(shape) == 2 and shape[1] > 1):

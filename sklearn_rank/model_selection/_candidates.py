@@ -133,8 +133,7 @@ def candidates_of(
         settings = list(ParameterGrid(grid))
         if not settings:
             raise ValueError(
-                f"param_grid={grid!r} contains no candidate: pass {{}} for the estimator"
-                " with its own parameters."
+                f"param_grid={grid!r} contains no candidate: pass {{}} for its own parameters."
             )
         found += [plan._replace(setting=setting) for setting in settings]
     # Functions of the parameters distinguish several estimators by name.
@@ -249,8 +248,7 @@ def check_scores(scores: Any, estimator: Any, n: int) -> FloatArray:
     if scores.shape != (n,) or np.isnan(scores).any():
         raise ValueError(
             f"{type(estimator).__name__} returned {np.count_nonzero(np.isnan(scores))} NaN in"
-            f" scores of shape {scores.shape} for {n} rows: it must return one number for each"
-            " row."
+            f" scores of shape {scores.shape} for {n} rows: it must return one number per row."
         )
     return scores
 
@@ -293,9 +291,8 @@ def _complexities(complexity: Any, candidates: Sequence[dict[str, Any]]) -> list
         is_name = isinstance(complexity, str) and complexity in params
         if not callable(complexity) and not is_name:
             raise ValueError(
-                f"complexity={complexity!r} is not a parameter of the candidate {params}: pass"
-                " the name of a parameter that all candidates have, or a function of the"
-                " parameters."
+                f"complexity={complexity!r} is not a parameter of the candidate {params}: pass the"
+                " name of one that all candidates have, or a function of the parameters."
             )
         keys.append(complexity(params) if callable(complexity) else params[complexity])
     return keys

@@ -702,8 +702,7 @@ def cross_val_compare(
     for name, other in zip(names, samples, strict=True):
         if not np.array_equal(sample.labels, other.labels):
             raise ValueError(
-                f"{names[0]!r} and {name!r} have different positive classes: pass pos_label= for"
-                " all estimators."
+                f"{names[0]!r} and {name!r} have different positive classes: pass pos_label."
             )
     parts = make_folds(cv, sample, random_state)
     fits = fit_parts([x.plan for x in samples], parts, n_jobs)

@@ -277,9 +277,7 @@ def influence_of_list(measure: Measure, data: ScoredLists) -> ClassInfluence:
     if influence is None or not isfinite(influence.estimate):
         n, n_pos = int(data.sizes[0]), int(data.positives[0]) if measure.kind == "binary" else 0
         items = f"{n_pos} positives and {n - n_pos} negatives" if n_pos else f"{n} items"
-        raise ValueError(
-            f"{measure.name} has no value for a held-out part of {items}: pass larger parts."
-        )
+        raise ValueError(f"{measure.name} has no value for a part of {items}: pass larger parts.")
     return with_rank_bias(measure.evidence(data), influence.linear)
 
 

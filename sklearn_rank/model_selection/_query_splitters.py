@@ -280,9 +280,7 @@ class QueryKFold(BaseCrossValidator):
 def _check_size(name: str, size: Any) -> None:
     if size is None or (is_whole(size) and size > 0) or (is_number(size) and 0 < size < 1):
         return
-    raise ValueError(
-        f"{name}={size!r} must be a fraction of the queries in (0, 1), or a number of queries."
-    )
+    raise ValueError(f"{name}={size!r} must be a fraction in (0, 1), or a number of queries.")
 
 
 def _counts(n: int, test_size: Any, train_size: Any) -> tuple[int, int]:

@@ -127,9 +127,7 @@ def read_chunk(
 def refuse_cut_queries(ids_of_chunks: tuple[tuple[int, AnyArray], ...]) -> None:
     ids = [part for _, part in ids_of_chunks]
     if len({"text" if part.dtype.kind in "OSU" else "number" for part in ids}) > 1:
-        raise ValueError(
-            "qid has strings in some chunks and numbers in others: convert them to one type."
-        )
+        raise ValueError("qid has strings in some chunks, numbers in others: make them one type.")
     all_ids = np.concatenate(ids)
     chunk = np.repeat([number for number, _ in ids_of_chunks], [len(part) for part in ids])
     order = np.argsort(all_ids, kind="stable")
@@ -161,8 +159,7 @@ def relative_alpha(alpha: Any) -> float | None:
         multiple = np.nan
     if unit.strip() != "scale" or not 0 <= multiple < np.inf:
         raise ValueError(
-            f"alpha={alpha!r} must be a number of at least 0, 'scale', or a multiple such as "
-            "'10*scale'."
+            f"alpha={alpha!r} must be a number of at least 0, 'scale', or such as '10*scale'."
         )
     return multiple
 

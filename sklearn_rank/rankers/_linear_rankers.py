@@ -627,10 +627,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         blocks = ChunkedLists(read.persisted(exit_stack), n_features, exit_stack)
         lists = blocks.summary(joined_blocks)
         if lists is None:
-            raise ValueError(
-                "No row has positive sample_weight and query_weight: at least one row must have "
-                "both."
-            )
+            raise ValueError("No row has positive sample_weight and query_weight: give one both.")
         refuse_cut_queries(lists.ids)
         # Chunks of two classes each can contain more than two in total.
         label_values = labels.read(check_rows(lists.labels, None, name=labels.name))

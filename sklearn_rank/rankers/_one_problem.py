@@ -642,9 +642,8 @@ class RankStatisticRanker(OneProblemRanker):
         weight_argument(self.start)
         if blocked and not isinstance(self.start, FrozenEstimator):
             raise ValueError(
-                f"start={self.start!r} needs rows in memory, but X is read in blocks: pass "
-                "start=None, or FrozenEstimator(classifier) of sklearn.frozen with a fitted "
-                "classifier."
+                f"start={self.start!r} needs rows in memory, but X is read in blocks: pass"
+                " start=None, or FrozenEstimator(fitted) of sklearn.frozen."
             )
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
@@ -718,9 +717,8 @@ class RankStatisticRanker(OneProblemRanker):
         n_features = design.shape[1]
         if len(coef) != n_features:
             raise TypeError(
-                f"start={self.start!r} has no coef_ with {n_features} coefficients: pass a "
-                "linear classifier, such as LogisticRegression(), and scale the features before "
-                "this ranker."
+                f"start={self.start!r} has no coef_ with {n_features} coefficients: pass a linear"
+                " classifier, such as LogisticRegression(), and scale the features first."
             )
         # A frozen classifier scores its second class high, others the positive class.
         sign = rows.direction if isinstance(self.start, FrozenEstimator) else 1.0

@@ -461,9 +461,8 @@ def focus_weights(
     rate = np.asarray(phi.derivative(np.clip(below, 0.0, 1.0)), dtype=np.float64)
     if not np.all(np.isfinite(rate) & (rate >= 0.0)) or rate.max() <= 0.0:
         raise ValueError(
-            f"The derivative of focus={phi!r} must be finite and non-negative at the places of "
-            "all rows, and positive for at least one: pass another function, such as "
-            "Cauchy(0.25)."
+            f"The derivative of focus={phi!r} must be finite and non-negative at the places of all"
+            " rows, and positive for one: pass another function, such as Cauchy(0.25)."
         )
     focused = np.empty(len(scores))
     focused[order] = np.repeat(

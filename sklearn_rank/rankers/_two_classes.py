@@ -340,9 +340,7 @@ def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
     is_learner = hasattr(estimator, "fit") and not isinstance(estimator, type)
     if not (is_learner and (is_classifier(estimator) or (regressors and is_regressor(estimator)))):
         kind = "neither a classifier nor a regressor" if regressors else "not a classifier"
-        raise TypeError(
-            f"{estimator!r} is {kind}: pass a classifier, such as LogisticRegression()."
-        )
+        raise TypeError(f"{estimator!r} is {kind}: pass one, such as LogisticRegression().")
     if getattr(estimator, "steps", None):
         name, last = estimator.steps[-1]
         return f"{name}__{weight_argument(last, regressors=regressors)}"
