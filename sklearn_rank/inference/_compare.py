@@ -37,7 +37,7 @@ from ._evidence import (
     refuse_unknown,
 )
 from ._joint import Joint, Spread, Units, joint_influence, joint_samples, mean_influences
-from ._level import largest_of_contrasts
+from ._level import largest_of_contrasts, quantile_of_largest
 from ._limits import LimitsAt, holm_adjust
 from ._list_intervals import resampled_values
 from ._methods import methods_of, refuse_no_variance, single
@@ -87,7 +87,7 @@ def joint_comparison(
         normal = -ndtri(stdtr(degrees, -extreme))
         beyond = len(largest) - np.searchsorted(largest, normal * (1.0 - 1e-12), "left")
         pvalues = np.minimum(pvalues, (1.0 + beyond) / (1.0 + len(largest)))
-        quantile = float(np.quantile(largest, question.level, method="higher"))
+        quantile = quantile_of_largest(largest, question.level)
         tail = max(tail, float(ndtr(-quantile)))
     if separate:
         low, high = np.array([find(1.0 - 2.0 * tail) for _, find in pairs]).T

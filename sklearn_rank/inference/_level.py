@@ -57,6 +57,13 @@ def largest_of_contrasts(
     return np.sort(np.concatenate(maxima).astype(np.float64))
 
 
+def quantile_of_largest(largest: FloatArray, level: float) -> float:
+    """Quantile of draws; infinite where so few are beyond that these do not tell it."""
+    if (1.0 - level) * len(largest) < 20.0:
+        return inf
+    return float(np.quantile(largest, level, method="higher"))
+
+
 def simultaneous_level(covariance: FloatArray, level: float, rng: np.random.Generator) -> float:
     """Level of limits of each of K normal statistics that all hold with probability ``level``.
 
@@ -79,7 +86,7 @@ def simultaneous_level(covariance: FloatArray, level: float, rng: np.random.Gene
         quantile = brentq(excess, 0.0, 40.0, xtol=1e-12)
     else:
         largest = largest_of_contrasts(covariance, np.eye(k), rng)
-        quantile = np.quantile(largest, level, method="higher")
+        quantile = quantile_of_largest(largest, level)
     error = 2.0 * float(ndtr(-quantile))
     return 1.0 - min(max(error, (1.0 - level) / k), 1.0 - level)
 

@@ -16,8 +16,8 @@ from .._partitions import any_collection
 from .._typing import AnyArray, BoolArray, IntArray
 from .._validation import Coded, check_qid, refuse_misread, shape_of, take
 from ..metrics import Measure
-from ..metrics._shared import Evidence, influence_of_top, with_half_more
-from ._evidence import check_groups
+from ..metrics._shared import Evidence, Groups, influence_of_top, with_half_more
+from ._evidence import check_groups, refuse_few_draws
 from ._intervals import Intervals
 from ._joint import GroupPart
 from ._limits import Limits, safe_limits
@@ -48,10 +48,8 @@ class Segments:
         """Segments of rows, ascending; those of a column of categories in their order."""
         ids = check_qid(by, n, name="by")
         values = ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
-        if values.dtype.kind == "M":
-            values = np.datetime_as_string(values, unit="auto")
         try:
-            names, codes = np.unique(values, return_inverse=True)
+            names, codes = np.unique(_readable(values), return_inverse=True)
         except TypeError:
             raise ValueError(
                 "by mixes segments of different types: make all of them numbers or all strings."
@@ -59,9 +57,10 @@ class Segments:
         categories = getattr(getattr(by, "dtype", None), "categories", None)
         if categories is not None:
             # Categories of no row are segments too.
-            places = {name: i for i, name in enumerate(categories)}
+            categories = _readable(np.asarray(categories))
+            places = {name: i for i, name in enumerate(categories.tolist())}
             codes = np.array([places[name] for name in names.tolist()])[codes]
-            names = np.array(list(categories), dtype=object)
+            names = categories
         if len(names) in (1, n):
             what = f"one segment only, {names[0]}" if len(names) == 1 else "a segment for each row"
             raise ValueError(f"by has {what}: pass a category of each row, or leave by out.")
@@ -84,21 +83,21 @@ class Segments:
         return lambda ids: of_queries[np.searchsorted(distinct, ids)]
 
 
+def _readable(values: AnyArray) -> AnyArray:
+    """Dates as short texts, other values as they are."""
+    return np.datetime_as_string(values, unit="auto") if values.dtype.kind == "M" else values
+
+
 def in_segments(
     rankers: Rankers, segments: Segments, qid: Any, kept: BoolArray | None
 ) -> list[tuple[dict[str, Any], Rankers | str]]:
     """The same rankers in each segment, or why there is no value; ``kept`` rows have a weight."""
     found: list[tuple[dict[str, Any], Rankers | str]] = []
-    measure, names = rankers.measure, rankers.names
     if rankers.samples:
         of_queries = segments.of_queries(qid)(rankers.samples[0].ids)
         for code, name in enumerate(segments.names):
             rows, keys = np.flatnonzero(of_queries == code), {"segment": name, "order": WITHIN}
-            if len(rows) > 1:
-                samples = [sample.only(rows) for sample in rankers.samples]
-                found.append((keys, rankers_over_queries(measure, names, samples)))
-            else:
-                found.append((keys, f"{len(rows)} queries with a value"))
+            found.append((keys, _or_why(_over_queries, rankers, rows)))
         return found
     if not rankers.evidences:
         raise ValueError(
@@ -109,32 +108,51 @@ def in_segments(
     for code, name in enumerate(segments.names):
         inside = codes == code
         found.append(({"segment": name, "order": WITHIN}, _or_why(_within, rankers, inside)))
-        if measure.of_segment is not None:
+        if rankers.measure.of_segment is not None:
             among = {"segment": name, "order": AMONG_ALL}
             found.append((among, _or_why(_among_all, rankers, inside)))
     return found
 
 
 def _or_why(
-    of_segment: Callable[[Rankers, BoolArray], Rankers], rankers: Rankers, inside: BoolArray
+    of_segment: Callable[[Rankers, Any], Rankers], rankers: Rankers, inside: Any
 ) -> Rankers | str:
     """Rankers in a segment, or why they have no value there."""
-    data = rankers.evidences[0].data
-    if not inside.any():
-        return "no rows"
-    if data.labels.dtype == bool and not inside[data.positive].any():
-        return f"no positive among {data.counts[inside].sum():.0f} rows"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = of_segment(rankers, inside)
             values = [x.interval(0.5).estimate for x in found.singles]
     except ValueError as error:
-        return str(error).partition(": pass")[0].partition(": use")[0]
+        return str(error).partition(": ")[0]
     return "no value" if np.isnan(values).any() else found
 
 
+def _over_queries(rankers: Rankers, rows: IntArray) -> Rankers:
+    if len(rows) < 2:
+        raise ValueError(f"{len(rows)} queries with a value")
+    samples = [sample.only(rows) for sample in rankers.samples]
+    _refuse_one_group(samples[0].groups)
+    if (weight := samples[0].weight) is not None:
+        refuse_few_draws(weight, float(weight.max()), "queries")
+    return rankers_over_queries(rankers.measure, rankers.names, samples)
+
+
+def _refuse_one_group(groups: Groups | None) -> None:
+    if groups is not None and not np.ptp(groups.codes):
+        raise ValueError("groups has one group only")
+
+
+def _refuse_no_rows(rankers: Rankers, inside: BoolArray) -> None:
+    data = rankers.evidences[0].data
+    if not inside.any():
+        raise ValueError("no rows")
+    if data.labels.dtype == bool and not inside[data.positive].any():
+        raise ValueError(f"no positive among {data.counts[inside].sum():.0f} rows")
+
+
 def _within(rankers: Rankers, inside: BoolArray) -> Rankers:
+    _refuse_no_rows(rankers, inside)
     return _on(rankers, [only(x, inside) for x in rankers.evidences], inside)
 
 
@@ -150,6 +168,7 @@ def _among_all(rankers: Rankers, inside: BoolArray) -> Rankers:
     Labels of others are set to 0, or their positives are left out, or the share of positives among
     its rows in the top is taken, as the measure says.
     """
+    _refuse_no_rows(rankers, inside)
     data, kind = rankers.evidences[0].data, rankers.measure.of_segment
     if kind == "top":
         return _shares_of_top(rankers, inside)
@@ -164,10 +183,8 @@ def _among_all(rankers: Rankers, inside: BoolArray) -> Rankers:
 def only(evidence: Evidence, rows: BoolArray) -> Evidence:
     """Evidence of some rows of one list."""
     data, groups = evidence.data, evidence.groups
-    if groups is not None:
-        groups = groups.only(rows)
-        if not np.ptp(groups.codes):
-            raise ValueError("groups has one group only")
+    groups = None if groups is None else groups.only(rows)
+    _refuse_one_group(groups)
     some: Any = {x: take(getattr(data, x), rows) for x in ("labels", "score", "weight")}
     some["offsets"] = np.array([0, int(np.count_nonzero(rows))])
     return replace(
@@ -330,7 +347,12 @@ def several(
     for measure in measures:
         own = columns if measure.of_amounts or not some_of_amounts else columns | {"value": None}
         own = own | {"rng": rng, "compared": compared and not between}
-        rankers = read_rankers(measure, y_true, scores, **own)
+        try:
+            rankers = read_rankers(measure, y_true, scores, **own)
+        except (TypeError, ValueError) as error:
+            if len(measures) > 1:
+                error.args = (f"{measure.name}: {error}",)
+            raise
         keys = {"measure": measure.name}
         if segments is None:
             compared_or_not = rankers.differences(contrasts, **keys) if contrasts else []

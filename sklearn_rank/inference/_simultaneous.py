@@ -25,7 +25,7 @@ from ._contrasts import added_in_squares, limits_of_pair, quantiles_at
 from ._evidence import check_lists, influences_of, list_target, read_rows
 from ._intervals import Intervals
 from ._joint import Joint, Single, joint_influence
-from ._level import largest_of_contrasts
+from ._level import largest_of_contrasts, quantile_of_largest
 from ._limits import Limits, LimitsAt
 from ._methods import refuse_no_variance, single
 from ._queries import QueryValues, joint_means, query_values_of
@@ -229,7 +229,7 @@ def rankers_over_queries(
     measure: Measure, names: tuple[str, ...], samples: Sequence[QueryValues]
 ) -> Rankers:
     joint, first = joint_means(samples), samples[0]
-    ids = None if joint.groups is not None else first.ids
+    ids = None if first.groups is not None else first.ids
     units = joint.groups if joint.groups is not None else joint.kinds[0].values
     target = f"mean {measure.name} over {first.size_text}"
     known: Any = {"joint": joint, "units": units, "ids": ids, "samples": samples}
@@ -364,7 +364,7 @@ def together(
     largest, error = np.zeros(0), (1.0 - level) * len(joint) / max(m, 1)
     if len(joint) > 1:
         largest = largest_of_contrasts(products, np.eye(len(joint)), rng)  # type: ignore[arg-type]
-        quantile = float(np.quantile(largest, 1.0 - error, method="higher"))
+        quantile = quantile_of_largest(largest, 1.0 - error)
         tails[joint] = np.maximum(tails[joint], 2.0 * float(ndtr(-quantile)))
     pointwise, wider, pvalues = [], [], []
     for i, question in enumerate(asked):

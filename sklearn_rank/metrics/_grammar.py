@@ -167,7 +167,7 @@ def get_measures(measures: MeasureLike | Sequence[MeasureLike]) -> list[Measure]
             raise ValueError("measure is an empty list: pass at least one measure.")
         return found
     if isinstance(measures, str):
-        several = re.fullmatch(r"(.*?)([0-9.]+(?:, *[0-9.]+)+)(\(rel>=.*\))?", measures)
+        several = re.fullmatch(r"(.*?)([0-9.]+(?: *, *[0-9.]+)+)(\(rel>=.*\))?", measures)
         if several is not None:
             head, numbers, tail = several.groups(default="")
             return [get_measure(head + number.strip() + tail) for number in numbers.split(",")]

@@ -221,12 +221,45 @@ def test_a_segment_of_one_group_has_no_interval_of_its_own():
     assert row.notes == ("groups has one group only",)
 
 
+@pytest.mark.parametrize(
+    ("more", "note"),
+    [
+        ({"groups": np.where(Q < 5, 0, Q)}, "groups has one group only"),
+        ({"sample_weight": 1.0 + Q % 3, "weights": "sampling"}, "The 5 queries are worth"),
+    ],
+)
+def test_segments_of_queries_that_a_single_call_refuses(more, note):
+    few = Q < 5
+    found = metric_interval("ndcg@5", GRADE, A, by=few, qid=Q, random_state=0, **more)
+    assert found[True].notes[0].startswith(note)
+    with pytest.raises(ValueError, match=note):
+        metric_interval("ndcg@5", GRADE[few], A[few], qid=Q[few], **_of(more, few))
+    expected = metric_interval("ndcg@5", GRADE[~few], A[~few], qid=Q[~few], **_of(more, ~few))
+    same(found[False].pointwise, [expected])
+
+
+def _of(columns, rows):
+    return {x: v if isinstance(v, str) else v[rows] for x, v in columns.items()}
+
+
+def test_levels_beyond_the_draws_are_bonferronis():
+    found = metric_interval(NAMES, Y, A, level=1 - 1e-5, random_state=0)
+    assert 1 - found.level_of_each == pytest.approx(1e-5 / 3)
+    three = compare("auc", Y, MODELS | {"c": A + B}, level=1 - 1e-5, random_state=0)
+    single = compare("auc", Y, MODELS, level=1 - 1e-5 / 3)
+    assert three["a - b"].low == pytest.approx(single.low)
+    assert three.value_limits[0] == pytest.approx(
+        (lambda x: (x.low, x.high))(metric_interval("auc", Y, A, level=1 - 1e-5 / 3))
+    )
+
+
 def test_segments_may_be_dates_and_measures_may_repeat():
     days = np.array(["2026-01-01", "2026-01-02"], dtype="M8[ns]")[np.arange(N) % 2]
     found = compare(["auc", "auc"], Y, {"a": A}, by=days, random_state=0)
     once = compare("auc", Y, {"a": A}, by=days, random_state=0)
     assert once.keys["contrast"][0] == "2026-01-01 - 2026-01-02"
     same(found.pointwise, once.pointwise * 2)
+    assert compare("auc", Y, {"a": A}, by=pd.Categorical(days), random_state=0) == once
 
 
 def test_differences_between_segments_are_of_separate_rows():
@@ -310,6 +343,7 @@ def test_tables():
         (lambda: curve("ndcg@k", GRADE, A, qid=Q), "at is missing"),
         (lambda: curve("lift", Y, MODELS, baseline="c"), "baseline='c' is not among"),
         (lambda: metric_interval([], Y, A), "empty list"),
+        (lambda: metric_interval(["dcg@5", "auc"], GRADE, A), "auc: y_true has 3 classes"),
         (lambda: metric_interval("auc", Y, A, by=[1, 2]), "by has 2 entries for 400 rows"),
         (lambda: metric_interval("auc", Y, A, by=np.ones(N)), "by has one segment only"),
         (lambda: metric_interval("auc", Y, A, by=[1] * 200 + ["x"] * 200), "by mixes"),
