@@ -32,7 +32,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from labels_in_part import run
-from measuring import RESULTS, seeded
+from measuring import RESULTS, seeded, stored_results
 
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import effect_amounts, get_measure
@@ -143,10 +143,10 @@ def cells(design, repetitions):
 
 
 def times(n):
-    """Seconds of two intervals, of qini and autoc, and of 200 halves for both; the least of 5."""
+    """Seconds of an interval of autoc and of 200 halves, which sort for it; the least of 5."""
     amounts, scores = drawn(f"normal, {n}, p .5, raw", rng := seeded("uplift, times", n))
     calls = (
-        lambda: [metric_interval(MEASURES[x], amounts, scores["a"]) for x in ("qini", "autoc")],
+        lambda: metric_interval(MEASURES["autoc"], amounts, scores["a"]),
         lambda: half_sample_errors(amounts, scores["a"], 200, rng),
     )
     return [min(_seconds(call) for _ in range(5)) for call in calls]
@@ -158,8 +158,26 @@ def _seconds(call):
     return time.perf_counter() - start
 
 
+def page():
+    """Rows of the table of docs/benchmarks/inference.md, of the stored cells."""
+    cells = stored_results(STORED.stem)
+    for outcome, n in product(OUTCOMES, SIZES):
+        of_outcome = [row for row in cells if row["design"].startswith(f"{outcome}, {n},")]
+        shown = [outcome, f"{n:,}"]
+        for is_difference in (False, True):
+            rows = [x for x in of_outcome if x["measure"].endswith("difference") == is_difference]
+            cover, width = ([float(row[key]) for row in rows] for key in ("cover", "width"))
+            tail = max(float(row[side]) for row in rows for side in ("below", "above"))
+            least = [f"{x:.3f}".removeprefix("0") for x in (min(cover), tail)]
+            shown += [*least, f"{min(width):.2f} to {max(width):.2f}"]
+        ratios = [float(row["error/halves"]) for row in of_outcome if row["error/halves"]]
+        shown += [f"{min(ratios):.2f} to {max(ratios):.2f}"]
+        print(f"| {' | '.join(shown)} |")
+
+
 if __name__ == "__main__":
     run(__doc__, DESIGNS, cells, STORED, 1000)
     for n in (2000, 100_000):
         ours, halves = times(n)
         print(f"{n} rows: {1000 * ours:.3g} ms, 200 halves {1000 * halves:.3g} ms")
+    page()

@@ -376,7 +376,7 @@ def test_positives_above_the_highest_negative(score):
 # ------------------------------------------------------------------------------- correlations
 
 
-@pytest.mark.parametrize("name", ["spearman", "tau_b"])
+@pytest.mark.parametrize("name", ["spearman", "tau_b", "somers_d", "c_index"])
 @pytest.mark.parametrize("ties", ["none", "scores", "grades", "both"])
 def test_influence_on_correlations(name, ties):
     rng = np.random.default_rng(3)

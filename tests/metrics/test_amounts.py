@@ -88,12 +88,21 @@ def amounts_of(name, n, seed, *, ties):
 @pytest.mark.parametrize("name", RANKS)
 def test_the_influence_is_that_of_leaving_rows_out(name, ties):
     amounts, score = amounts_of(name, 300, 0, ties=ties)
+    amounts[np.argmax(score)] *= 8.0  # the first row moves itself least
     measure = get_measure(name)
     found = measure.influence(amounts, score)
     expected = one_list.jackknife(measure, amounts, score)
     expected -= expected.mean()
     assert np.corrcoef(found, expected)[0, 1] > 0.999
     assert found.std() == pytest.approx(expected.std(), rel=0.02)
+
+
+@pytest.mark.parametrize(("name", "share"), [("qini", 0.5), ("auuc", 1.0), ("autoc", np.exp(-1))])
+def test_the_range_is_from_the_worst_order_to_the_best(name, share):
+    measure, amounts, places = get_measure(name), np.repeat([3.0, 0.0], 500), np.arange(1000)
+    low, high = measure.influence_of(measure.lists(amounts, np.zeros(1000))).range
+    assert high == pytest.approx(measure(3.0 * (places < 1000 * share), -places), abs=5e-3)
+    assert low == pytest.approx(measure(3.0 * (places >= 1000 * share), -places), abs=5e-3)
 
 
 @pytest.mark.parametrize("ties", [False, True])
