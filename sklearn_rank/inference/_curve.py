@@ -178,7 +178,7 @@ def curve(
     The band holds at a place that is chosen after looking:
 
     >>> print(found.at(150))
-    0.3200 [0.2558, 0.3863] (recall@150 at 200 positives of 2000, 95 %, influence)
+    0.3200 [0.2558, 0.3863] (recall@150 at 200 positives of 2000, 95 %, influence, max-z of 4)
 
     Where is "a" better than "b"?
 

@@ -171,7 +171,8 @@ class Intervals(Printed):
                 " curve with this place."
             )
         name = self.keys.get("ranker", self.keys.get("contrast", ("",)))[0]
-        return replace(self.reader(name, place, self.level_of_each), level=self.level)
+        found, method = self.reader(name, place, self.level_of_each), self.together[0].method
+        return replace(found, level=self.level, method=method)
 
     @property
     def ranges(self) -> tuple[tuple[str, float, float, int, str], ...]:

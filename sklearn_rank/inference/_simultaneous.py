@@ -366,6 +366,7 @@ def together(
         largest = largest_of_contrasts(products, np.eye(len(joint)), rng)  # type: ignore[arg-type]
         quantile = quantile_of_largest(largest, 1.0 - error)
         tails[joint] = np.maximum(tails[joint], 2.0 * float(ndtr(-quantile)))
+    kinds = ["max-z"] * (len(joint) > 1) + ["bonferroni"] * (len(joint) < m)
     pointwise, wider, pvalues = [], [], []
     for i, question in enumerate(asked):
         if question.single is None:
@@ -376,7 +377,9 @@ def together(
         one = found[i]
         low, high = question.single.limits(1.0 - float(tails[i]))
         pointwise.append(one)
-        wider.append(replace(one, low=min(low, one.low), high=max(high, one.high)))
+        limits: Any = {"low": min(low, one.low), "high": max(high, one.high)}
+        of_all = f", {kinds[0 if i in joint else -1]} of {m}" if m > 1 else ""
+        wider.append(replace(one, **limits, method=one.method + of_all))
         size = abs(question.quantile)
         p = min(2.0 * float(ndtr(-size)) * m, 1.0)
         if i in joint and len(joint) == m > 1:
@@ -385,7 +388,6 @@ def together(
         pvalues.append(p)
     columns = dict.fromkeys(name for question in asked for name in question.keys)
     tested = not all(np.isnan(question.quantile) for question in asked)
-    kinds = ["max-z"] * (len(joint) > 1) + ["bonferroni"] * (len(joint) < m)
     return Intervals(
         keys={name: tuple(x.keys.get(name, "") for x in asked) for name in columns},
         pointwise=tuple(pointwise),

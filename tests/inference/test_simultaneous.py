@@ -46,7 +46,7 @@ def same(found, expected):
     for one, other in zip(found, expected, strict=True):
         values = [(x.estimate, x.low, x.high) for x in (one, other)]
         np.testing.assert_allclose(*values, rtol=1e-10, atol=1e-12)
-        assert one.method == other.method
+        assert one.method.partition(", ")[0] == other.method.partition(", ")[0]
 
 
 @pytest.mark.parametrize("ties", [False, True])
