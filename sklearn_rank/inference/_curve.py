@@ -13,7 +13,7 @@ import numpy as np
 from .._lists import ScoredLists
 from .._order import TiedBlocks, counted_blocks
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_generator, check_level, naming
+from .._validation import check_flag, check_generator, check_level, naming
 from ..metrics import Measure
 from ..metrics._shared import Evidence, MeasureLike, measure_at, upto_from
 from ._evidence import WeightMeaning, dimensions, influences_of, scores_of_models
@@ -190,6 +190,8 @@ def curve(
     ('a - b: a better at all 4 places from 0.05 to 0.3',)
     """
     level, rng = check_level(level), check_generator(random_state)
+    if conditional is not None:
+        conditional = check_flag("conditional", conditional)
     scores = scores_of_models(y_true, scores, "scores")
     names = tuple(scores)
     contrasts = None if baseline is None else contrasts_of(names, baseline)
@@ -245,7 +247,7 @@ def _places(measure: MeasureLike, at: Any, rows: Rows) -> list[Any]:
                 " places are numbers or shares of items."
             )
         if whole:
-            return np.unique(np.geomspace(1, n - 1, PLACES).round().astype(int)).tolist()
+            return np.unique(np.geomspace(1, max(n - 1, 1), PLACES).round().astype(int)).tolist()
         if example.in_name == "tau":
             shares = np.geomspace(max(1.0 / n, 1e-3), 0.99, PLACES)
             return np.unique([float(f"{share:.2g}") for share in shares]).tolist()

@@ -12,13 +12,14 @@ import numpy as np
 
 from .._optional import import_pandas
 from .._printed import Printed, Table, fixed
+from .._validation import is_number
 from ._results import PRINTED, Interval
 
 # Rows of a curve that are printed, from its first place to its last.
 PRINTED_PLACES = 10
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Intervals(Printed):
     """Several intervals that hold together, with one row for each question.
 
@@ -156,6 +157,12 @@ class Intervals(Printed):
             raise AttributeError(
                 "at(place) is of a curve of one ranker or contrast: select one, as in"
                 " found['b - a'].at(40)."
+            )
+        whole = places.dtype.kind in "iu"
+        if not is_number(place) or (whole and place != np.floor(place)):
+            raise ValueError(
+                f"place={place!r} must be a {'whole ' * whole}number: pass one from"
+                f" {places.min():g} to {places.max():g}."
             )
         row = np.flatnonzero(places == place)
         if row.size:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import nan
+from math import copysign, nan
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from ._level import largest_of_contrasts, quantile_of_largest
 from ._limits import Limits, LimitsAt
 from ._methods import refuse_no_variance, single
 from ._queries import QueryValues, joint_means, query_values_of
-from ._results import Interval, Question
+from ._results import Comparison, Interval, Question
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,10 @@ def asked_difference(
 ) -> Asked:
     """Question of a difference, with the quantile at which its limits reach 0."""
     estimate = single.interval(0.5).estimate
-    (quantile,) = quantiles_at([(estimate, single.limits)], 0.0).tolist()
+    if isinstance(single, AtLevels):
+        quantile = copysign(-float(ndtri(single.pvalue / 2.0)), estimate)
+    else:
+        (quantile,) = quantiles_at([(estimate, single.limits)], 0.0).tolist()
     return Asked(keys, single, units, ids, "", quantile, better)
 
 
@@ -286,6 +289,7 @@ class AtLevels:
     """Limits that are computed anew at each level."""
 
     interval: Callable[[float], Interval]
+    pvalue: float = nan  # Of a difference
 
     error = None
 
@@ -309,11 +313,11 @@ def _labelled_in_part(
     def difference(pair: tuple[str, str]) -> AtLevels:
         of_pair = {name: scores[name] for name in pair}
 
-        def interval(level: float) -> Interval:
+        def compared(level: float) -> Comparison:
             question = Question.of(measure, pair, pair[1], None, None, level)
-            return _outer.compare_in_part(question, y_true, of_pair, rows, rng).interval
+            return _outer.compare_in_part(question, y_true, of_pair, rows, rng)
 
-        return AtLevels(interval)
+        return AtLevels(lambda level: compared(level).interval, compared(0.95).pvalue)
 
     return Rankers(
         measure, tuple(scores), [value(name) for name in scores], measure.name, pair_of=difference

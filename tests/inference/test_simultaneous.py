@@ -308,6 +308,28 @@ def test_a_curve_is_read_at_any_place():
     assert found.at(50) == found[50].band
     with pytest.raises(ValueError, match=r"place=200 is outside of the curve"):
         found.at(200)
+    for place in (20.5, "20", None, np.nan):
+        with pytest.raises(ValueError, match="must be a whole number: pass one from 10 to 100"):
+            found.at(place)
+
+
+def test_differences_of_labels_in_part_have_the_pvalue_of_a_single_call():
+    y = np.where(RNG.random(N) < 0.6, Y, np.nan)
+    found = compare(["auc", "ap"], y, MODELS, design="all", random_state=0)
+    for x, row in zip(("auc", "ap"), found, strict=True):
+        single = compare(x, y, MODELS, design="all", random_state=0)
+        same(found[x].pointwise, [single.interval])
+        assert found[x].pvalues[0] == pytest.approx(min(2 * single.pvalue, 1))
+        assert row["contrast"] == "a - b"
+
+
+def test_tables_without_values_are_equal_to_themselves():
+    y = Y & (np.arange(N) >= 50)
+    found = metric_interval("auc", y, A, by=np.arange(N) < 50, random_state=0)
+    assert any(found.notes)
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found
+    assert hash(again) == hash(found)
 
 
 def test_tables():
@@ -334,6 +356,7 @@ def test_tables():
         (lambda: curve("lift", Y, A, at=[0.1, 1]), "0.01 for 1 %"),
         (lambda: curve("lift", Y, A, at=[0.9999]), "covers all of them"),
         (lambda: curve("bedroc", Y, A), "at is missing"),
+        (lambda: curve("recall@k", [1], [0.5]), "one class only"),
         (lambda: curve("lift", Y, {"a": A}, baseline="a"), "baseline='a' is for several"),
         (lambda: curve("lift", Y, A, at=[]), "at=\\[\\] must be the places"),
         (lambda: curve("lift", Y, A, at=[np.nan]), "at has nan"),
@@ -354,5 +377,10 @@ def test_tables():
 def test_wrong_input_is_refused(call, message):
     with pytest.raises(ValueError, match=re.compile(message)):
         call()
+
+
+def test_wrong_types_are_refused():
+    with pytest.raises(TypeError, match="conditional='no' must be True or False"):
+        curve("lift", Y, A, at=0.1, conditional="no")
     with pytest.raises(TypeError, match="by is given as well"):
         metric_interval(Accumulator("auc").update(Y, A), by=Q)
