@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -348,29 +348,39 @@ class Counted:
 
     evidence: Evidence
     labels: AnyArray  # (n_labels,)
-    block_of: IntArray  # (n_rows,): Block of each row, from the top
-    upto: FloatArray  # (n_labels, n_blocks + 1): Number of rows before each block
     blocks: TiedBlocks
-    score: FloatArray  # (n_blocks,): Score of each block
-    score_upto: FloatArray  # (n_blocks + 1,): Sum of the scores of the rows before each
+    upto: FloatArray  # (n_labels, n_blocks + 1): Number of rows before each block, and all
 
     @classmethod
     def of(cls, evidence: Evidence, labels: AnyArray, codes: IntArray) -> Counted:
-        data = evidence.data
-        positive = data.labels if data.labels.dtype == bool else np.zeros(len(codes), dtype=bool)
+        data, of_classes = evidence.data, evidence.data.labels.dtype == bool
+        positive = data.labels if of_classes else np.zeros(len(codes), dtype=bool)
         blocks = counted_blocks(data.score, positive, data.weight)
-        n_blocks = len(blocks.starts)
-        score = data.score[blocks.order[blocks.starts]]
-        if not np.isfinite(score[[0, -1]]).all():
-            score = -np.arange(n_blocks)
-        score = score.astype(np.float64) if score.dtype.kind != "f" else score
-        score_upto = np.append(0.0, np.cumsum(score * blocks.size, dtype=np.float64))
-        block_of = blocks.to_items(np.arange(n_blocks))
-        upto = np.zeros((len(labels), n_blocks + 1))
+        if of_classes:
+            return cls(evidence, labels, blocks, blocks.upto[::-1])
+        upto = np.zeros((len(labels), len(blocks.starts) + 1))
         for code, row in enumerate(upto):
             counts = np.where(codes == code, data.counts, 0.0)
             np.cumsum(blocks.totals(counts), out=row[1:])
-        return cls(evidence, labels, block_of, upto, blocks, score, score_upto)
+        return cls(evidence, labels, blocks, upto)
+
+    @cached_property
+    def block_of(self) -> IntArray:
+        """Block of each row, from the top."""
+        return np.asarray(self.blocks.to_items(np.arange(len(self.blocks.starts))))
+
+    @cached_property
+    def score(self) -> FloatArray:
+        """Score of each block, or a number where these are infinite."""
+        score = self.evidence.data.score[self.blocks.order[self.blocks.starts]]
+        if not np.isfinite(score[[0, -1]]).all():
+            score = -np.arange(len(score))
+        return score if score.dtype.kind == "f" else score.astype(np.float64)
+
+    @cached_property
+    def score_upto(self) -> FloatArray:
+        """Sum of the scores of the rows before each block, and of all."""
+        return np.append(0.0, np.cumsum(self.score * self.blocks.size, dtype=np.float64))
 
     def counts_of(self, starts: IntArray) -> FloatArray:
         """Number of rows of each label in runs of blocks. Shape (n_labels, n_runs)."""
@@ -436,7 +446,9 @@ class Tables:
         first, law = evidences[0], joint_law(measure, contrasts is not None)
         if first.groups is not None or first.sampled or not law:
             return None
-        labels, codes = np.unique(first.data.labels, return_inverse=True)
+        labels, codes = np.array([False, True]), first.data.labels
+        if codes.dtype != bool:
+            labels, codes = np.unique(codes, return_inverse=True)
         if len(labels) > MOST_LABELS:
             return None
         counted = [Counted.of(x, labels, codes) for x in evidences]
