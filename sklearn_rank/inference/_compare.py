@@ -37,7 +37,7 @@ from ._evidence import (
     refuse_unknown,
 )
 from ._joint import Joint, Spread, Units, joint_influence, joint_samples, mean_influences
-from ._level import largest_of_contrasts, quantile_of_largest
+from ._level import largest_of_contrasts
 from ._limits import LimitsAt, holm_adjust
 from ._list_intervals import resampled_values
 from ._methods import methods_of, refuse_no_variance, single
@@ -85,10 +85,8 @@ def joint_comparison(
         largest = largest_of_contrasts(covariance, signed, rng, signed=direction is not None)
         # Each statistic as a normal one, at the probability that Student's distribution gives it.
         normal = -ndtri(stdtr(degrees, -extreme))
-        beyond = len(largest) - np.searchsorted(largest, normal * (1.0 - 1e-12), "left")
-        pvalues = np.minimum(pvalues, (1.0 + beyond) / (1.0 + len(largest)))
-        quantile = quantile_of_largest(largest, question.level)
-        tail = max(tail, float(ndtr(-quantile)))
+        pvalues = np.minimum(pvalues, largest.beyond(normal))
+        tail = max(tail, float(ndtr(-largest.quantile(question.level))))
     if separate:
         low, high = np.array([find(1.0 - 2.0 * tail) for _, find in pairs]).T
     else:
@@ -312,12 +310,12 @@ def compare(
     Notes
     -----
     The largest statistic has the distribution of the maximum of correlated normal variables, from
-    up to 100,000 draws, with Student's quantiles. Limits are never wider than Bonferroni's. The
-    degrees of freedom of a contrast are at most those of Satterthwaite's rule, with ``n_pos - 1``
-    and ``n_neg - 1``, of n queries ``n - 1``. The labels of one list are treated as fixed, with
-    ``weights="sampling"`` or ``design`` as random. Items of a class, queries or groups are
-    independent. All is asymptotic, but for the tests by exchanges (see below) and limits over all
-    labels (:doc:`/theory/inference`).
+    draws of those beyond a number, with Student's quantiles. Limits are never wider than
+    Bonferroni's. The degrees of freedom of a contrast are at most those of Satterthwaite's rule,
+    with ``n_pos - 1`` and ``n_neg - 1``, of n queries ``n - 1``. The labels of one list are
+    treated as fixed, with ``weights="sampling"`` or ``design`` as random. Items of a class,
+    queries or groups are independent. All is asymptotic, but for the tests by exchanges (see
+    below) and limits over all labels (:doc:`/theory/inference`).
 
     On separate data, values a and b with the limits ``(l, u)`` of :func:`metric_interval` have the
     difference ``a - b`` with the lower limit ``a - b - sqrt((a - l_a)^2 + (u_b - b)^2)``, the

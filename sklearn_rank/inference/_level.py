@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, sqrt
+from dataclasses import dataclass
+from math import ceil, inf, sqrt
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr, owens_t
+from scipy.special import ndtr, ndtri, owens_t
 
 from .._printed import ROUNDING
 from .._typing import FloatArray
 from ._limits import BLOCK
 
 # Draws of the largest of several statistics, and products that they may take in all.
-FEWEST, MOST, FLOPS = 10_000, 100_000, 25 * 10**7
+FEWEST, MOST, PRODUCTS = 2_000, 10_000, 4 * 10**7
+# Of more statistics the probabilities are interpolated between so many.
+NODES = 64
 
 
 def covariance_root(covariance: FloatArray) -> FloatArray:
@@ -31,37 +35,77 @@ def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> It
         yield rng.standard_normal(shape, dtype=root.dtype) @ root.T
 
 
+@dataclass(frozen=True, eq=False)
+class Largest:
+    """The largest of J correlated standard normal variables, or of their absolute values.
+
+    ``P(max >= x) = J P(Z_j >= x) E(1 / N | Z_j >= x)``, j being any of them with the same chance,
+    N the number of variables that are at least x: no draw is wasted on what is not beyond, so that
+    small probabilities are as exact as large ones (Naiman & Priebe 2001).
+    """
+
+    along: FloatArray  # (n_draws, J): Correlation of each variable with the one that is beyond
+    rest: FloatArray  # (n_draws, J): The part of each that is not correlated with it
+    places: FloatArray  # (n_draws,): Where beyond x it is, as a share of its tail
+    signed: bool
+
+    @property
+    def n_tails(self) -> int:
+        return self.along.shape[1] * (1 if self.signed else 2)
+
+    def beyond(self, statistics: Any) -> FloatArray:
+        """Probabilities that the largest is at least each of some statistics."""
+        statistics = np.asarray(statistics, dtype=np.float64)
+        statistics = statistics if self.signed else np.maximum(statistics, 0.0)
+        nodes = np.unique(statistics)
+        if len(nodes) > NODES:
+            nodes = np.linspace(nodes[0], nodes[-1], NODES)
+        chances = [self._beyond(x) for x in nodes.tolist()]
+        with np.errstate(divide="ignore"):  # of 0
+            return np.exp(np.interp(statistics, nodes, np.log(chances)))
+
+    def _beyond(self, x: float) -> float:
+        tail = float(ndtr(-x))
+        drawn = self.along * -ndtri(self.places * tail).astype(np.float32)[:, np.newaxis]
+        drawn += self.rest
+        if not self.signed:
+            np.abs(drawn, out=drawn)
+        # That a variable is beyond itself is not left to rounding.
+        count = np.maximum(np.count_nonzero(drawn >= x - 1e-6 * abs(x), axis=1), 1)
+        return min(self.n_tails * tail * float(np.mean(1.0 / count)), 1.0)
+
+    def quantile(self, level: float) -> float:
+        """Quantile of the largest, between those of one variable and of Bonferroni's limits."""
+        tail = (1.0 - level) / self.n_tails
+        least, most = (-ndtri([tail * self.along.shape[1], tail])).tolist()
+        if self._beyond(least) <= 1.0 - level:
+            return float(least)
+        return brentq(lambda x: self._beyond(x) - (1.0 - level), least, most, xtol=1e-4)
+
+
 def largest_of_contrasts(
     covariance: FloatArray,
     contrasts: FloatArray,
     rng: np.random.Generator,
     *,
     signed: bool = False,
-) -> FloatArray:
-    """Draw the largest statistic of contrasts of normal variables, ascending.
-
-    There are 100,000 draws; fewer, at least 10,000, for so many contrasts that they take seconds.
-    """
-    scale = np.sqrt(np.diag(covariance))
+) -> Largest:
+    """The largest statistic of contrasts of normal variables."""
+    scale = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     scale[scale == 0.0] = 1.0
     root = (contrasts * scale) @ covariance_root(covariance / np.outer(scale, scale))
     errors = np.sqrt(np.sum(root**2, axis=1, keepdims=True))
     # Contrasts that vary by rounding alone are as good as any one variable.
     varies = errors[:, 0] > ROUNDING
     root = root[varies] / errors[varies] if varies.any() else np.ones((1, 1))
-    n_draws = int(np.clip(FLOPS / root.size, FEWEST, MOST))
-    maxima = [
-        (drawn if signed else np.abs(drawn, out=drawn)).max(axis=1)
-        for drawn in normal_draws(root.astype(np.float32), n_draws, rng)
-    ]
-    return np.sort(np.concatenate(maxima).astype(np.float64))
-
-
-def quantile_of_largest(largest: FloatArray, level: float) -> float:
-    """Quantile of draws; infinite where so few are beyond that these do not tell it."""
-    if (1.0 - level) * len(largest) < 20.0:
-        return inf
-    return float(np.quantile(largest, level, method="higher"))
+    root = root.astype(np.float32)
+    n_each = ceil(np.clip(PRODUCTS / root.size, FEWEST, MOST) / len(root))
+    n_draws = n_each * len(root)
+    drawn = rng.standard_normal((n_draws, root.shape[1]), dtype=np.float32) @ root.T
+    which = np.repeat(np.arange(len(root)), n_each)
+    along = (root @ root.T)[which]
+    rest = drawn - along * drawn[np.arange(n_draws), which, np.newaxis]
+    return Largest(along, rest, (rng.permutation(n_draws) + 0.5) / n_draws, signed)
 
 
 def simultaneous_level(covariance: FloatArray, level: float, rng: np.random.Generator) -> float:
@@ -85,8 +129,7 @@ def simultaneous_level(covariance: FloatArray, level: float, rng: np.random.Gene
 
         quantile = brentq(excess, 0.0, 40.0, xtol=1e-12)
     else:
-        largest = largest_of_contrasts(covariance, np.eye(k), rng)
-        quantile = quantile_of_largest(largest, level)
+        quantile = largest_of_contrasts(covariance, np.eye(k), rng).quantile(level)
     error = 2.0 * float(ndtr(-quantile))
     return 1.0 - min(max(error, (1.0 - level) / k), 1.0 - level)
 
@@ -96,6 +139,6 @@ def excess_of_largest(values: FloatArray, covariance: FloatArray) -> float:
 
     Normal errors of the covariance, the same draws in every call.
     """
-    draws = normal_draws(covariance_root(covariance), FEWEST, np.random.default_rng(0))
+    draws = normal_draws(covariance_root(covariance), MOST, np.random.default_rng(0))
     chosen = [x[np.arange(len(x)), (values + x).argmax(axis=1)] for x in draws]
     return float(np.concatenate(chosen).mean())

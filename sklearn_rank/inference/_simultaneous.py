@@ -25,7 +25,7 @@ from ._contrasts import added_in_squares, limits_of_pair, quantiles_at
 from ._evidence import check_lists, influences_of, list_target, read_rows
 from ._intervals import Intervals
 from ._joint import Joint, Single, joint_influence
-from ._level import largest_of_contrasts, quantile_of_largest
+from ._level import largest_of_contrasts
 from ._limits import Limits, LimitsAt
 from ._methods import refuse_no_variance, single
 from ._queries import QueryValues, joint_means, query_values_of
@@ -365,18 +365,20 @@ def together(
             least = ROUNDING * np.array([found[i].width for i in joint])
             products[np.diag_indices_from(products)] += np.sqrt(products.diagonal()) <= least
     m, tails = len(with_value), np.full(len(asked), (1.0 - level) / max(len(with_value), 1))
-    largest, error = np.zeros(0), (1.0 - level) * len(joint) / max(m, 1)
+    sizes = np.abs([question.quantile for question in asked])
+    tested, error = not np.isnan(sizes).all(), (1.0 - level) * len(joint) / max(m, 1)
+    pvalues = np.minimum(2.0 * ndtr(-sizes) * m, 1.0)
     if len(joint) > 1:
         largest = largest_of_contrasts(products, np.eye(len(joint)), rng)  # type: ignore[arg-type]
-        quantile = quantile_of_largest(largest, 1.0 - error)
-        tails[joint] = np.maximum(tails[joint], 2.0 * float(ndtr(-quantile)))
+        tails[joint] = np.maximum(tails[joint], 2.0 * float(ndtr(-largest.quantile(1.0 - error))))
+        if tested and len(joint) == m:
+            pvalues[joint] = np.minimum(pvalues[joint], largest.beyond(sizes[joint]))
     kinds = ["max-z"] * (len(joint) > 1) + ["bonferroni"] * (len(joint) < m)
-    pointwise, wider, pvalues = [], [], []
+    pointwise, wider = [], []
     for i, question in enumerate(asked):
         if question.single is None:
             pointwise.append(Interval(nan, nan, nan, level, "none", question.note))
             wider.append(pointwise[-1])
-            pvalues.append(nan)
             continue
         one = found[i]
         low, high = question.single.limits(1.0 - float(tails[i]))
@@ -384,19 +386,12 @@ def together(
         limits: Any = {"low": min(low, one.low), "high": max(high, one.high)}
         of_all = f", {kinds[0 if i in joint else -1]} of {m}" if m > 1 else ""
         wider.append(replace(one, **limits, method=one.method + of_all))
-        size = abs(question.quantile)
-        p = min(2.0 * float(ndtr(-size)) * m, 1.0)
-        if i in joint and len(joint) == m > 1:
-            beyond = len(largest) - np.searchsorted(largest, size * (1.0 - 1e-12), "left")
-            p = min(p, (1.0 + float(beyond)) / (1.0 + len(largest)))
-        pvalues.append(p)
     columns = dict.fromkeys(name for question in asked for name in question.keys)
-    tested = not all(np.isnan(question.quantile) for question in asked)
     return Intervals(
         keys={name: tuple(x.keys.get(name, "") for x in asked) for name in columns},
         pointwise=tuple(pointwise),
         together=tuple(wider),
-        pvalues=tuple(pvalues) if tested else (),
+        pvalues=tuple(pvalues.tolist()) if tested else (),
         level=level,
         method=", ".join(kinds) if m > 1 else "one question" if m else "none",
         target=target,
