@@ -288,11 +288,11 @@ class RankEnsemble(NamedMembers, QueryRanker):
     ranker     value  standard error  95 % interval, all together
     ensemble  0.7974          0.0326             [0.7126, 0.8649]
     linear    0.8023          0.0328             [0.7167, 0.8698]
-    trees     0.7672          0.0357             [0.6762, 0.8418]
+    trees     0.7672          0.0357             [0.6762, 0.8417]
     <BLANKLINE>
     contrast           difference       95 % interval      p  conclusion
-    linear - ensemble     +0.0049  [-0.0449, +0.0547]  0.964  no difference shown
-    trees - ensemble      -0.0301  [-0.0731, +0.0128]  0.192  no difference shown
+    linear - ensemble     +0.0049  [-0.0450, +0.0549]  0.961  no difference shown
+    trees - ensemble      -0.0301  [-0.0732, +0.0129]  0.196  no difference shown
     """
 
     _parameter_constraints = {

@@ -225,16 +225,16 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     >>> print(ensemble.comparison_)
     ap on 351 items, 225 positive
     hypothesis: equal ap; two-sided; max-t; level 95 %; adjusted for 2 contrasts
-    best: ensemble, 0.9411 [0.8771, 0.9723], counting the choice among 3
+    best: ensemble, 0.9411 [0.8770, 0.9723], counting the choice among 3
     <BLANKLINE>
     ranker       value  standard error  95 % interval, all together
-    ensemble    0.9411          0.0131             [0.8771, 0.9768]
+    ensemble    0.9411          0.0131             [0.8770, 0.9768]
     linear      0.8765          0.0272             [0.7936, 0.9290]
     neighbours  0.9095          0.0165             [0.8461, 0.9504]
     <BLANKLINE>
     contrast               difference       95 % interval       p  conclusion
-    linear - ensemble         -0.0646  [-0.1287, -0.0005]   0.048  ensemble better
-    neighbours - ensemble     -0.0316  [-0.0568, -0.0065]  0.0111  ensemble better
+    linear - ensemble         -0.0646  [-0.1290, -0.0002]  0.0494  ensemble better
+    neighbours - ensemble     -0.0316  [-0.0569, -0.0064]  0.0114  ensemble better
     """
 
     measure: Any

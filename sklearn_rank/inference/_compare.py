@@ -405,16 +405,16 @@ def compare(
     >>> print(compare("auc", y, scores, baseline="c", random_state=0))
     auc on 400 items, 80 positive
     hypothesis: equal auc; two-sided; max-t; level 95 %; adjusted for 2 contrasts
-    best: b, 0.8610 [0.7947, 0.8986], counting the choice among 3
+    best: b, 0.8610 [0.7946, 0.8986], counting the choice among 3
     <BLANKLINE>
     ranker   value  standard error  95 % interval, all together
-    a       0.8538          0.0230             [0.7833, 0.9007]
-    b       0.8610          0.0214             [0.7947, 0.9048]
-    c       0.6385          0.0337             [0.5518, 0.7153]
+    a       0.8538          0.0230             [0.7832, 0.9007]
+    b       0.8610          0.0214             [0.7946, 0.9048]
+    c       0.6385          0.0337             [0.5517, 0.7154]
     <BLANKLINE>
     contrast  difference       95 % interval         p  conclusion
-    a - c        +0.2153  [+0.1449, +0.2856]   2.8e-09  a better
-    b - c        +0.2225  [+0.1507, +0.2942]  1.63e-09  b better
+    a - c        +0.2153  [+0.1447, +0.2859]  2.64e-09  a better
+    b - c        +0.2225  [+0.1504, +0.2945]  1.54e-09  b better
 
     Test whether "a" is worse than "b" by less than 0.05:
 

@@ -170,15 +170,15 @@ def curve(
     recall@k on 2000 items
     max-z for 4 questions
     at   estimate         95 % each  95 % all together
-    50     0.1500  [0.1146, 0.1825]   [0.1066, 0.1893]
-    100    0.2500  [0.2044, 0.2956]   [0.1941, 0.3059]
-    200    0.4100  [0.3534, 0.4715]   [0.3408, 0.4850]
-    400    0.6050  [0.5412, 0.6675]   [0.5264, 0.6811]
+    50     0.1500  [0.1146, 0.1825]   [0.1064, 0.1894]
+    100    0.2500  [0.2044, 0.2956]   [0.1939, 0.3061]
+    200    0.4100  [0.3534, 0.4715]   [0.3405, 0.4853]
+    400    0.6050  [0.5412, 0.6675]   [0.5260, 0.6814]
 
     The band holds at a place that is chosen after looking:
 
     >>> print(found.at(150))
-    0.3200 [0.2558, 0.3863] (recall@150 at 200 positives of 2000, 95 %, influence, max-z of 4)
+    0.3200 [0.2554, 0.3866] (recall@150 at 200 positives of 2000, 95 %, influence, max-z of 4)
 
     Where is "a" better than "b"?
 
