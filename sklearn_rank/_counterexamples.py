@@ -33,12 +33,10 @@ class Minimum(NamedTuple):
 class InnerRisk:
     """Expected loss of the scores of one list."""
 
-    def __init__(
-        self, loss: TemplateLoss, utilities: FloatArray, probabilities: FloatArray
-    ) -> None:
+    def __init__(self, loss: TemplateLoss, utilities: FloatArray, chances: FloatArray) -> None:
         self.shape = utilities.shape
         offsets = np.arange(self.shape[0] + 1) * self.shape[1]
-        self.lists = loss.on(utilities.ravel(), offsets, query_weight=probabilities)
+        self.lists = loss.on(utilities.ravel(), offsets, query_weight=chances)
         # Scores are searched in this range about 0; exponentials hardly change beyond it.
         self.bound = 40.0 + float(utilities.max())
 

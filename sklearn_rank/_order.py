@@ -638,9 +638,8 @@ def near_whole(mass: FloatArray) -> FloatArray:
 
 def top_mass(weight: FloatArray, tau: float) -> tuple[float, bool]:
     """Mass of the top ``tau``, and whether it is less than one item."""
-    mass, is_small = top_masses(
-        weight.sum(), tau, np.all(weight == np.floor(weight)), weight.min()
-    )
+    is_whole = np.all(weight == np.floor(weight))
+    mass, is_small = top_masses(weight.sum(), tau, is_whole, weight.min())
     return float(mass), bool(is_small)
 
 

@@ -37,9 +37,7 @@ def any_collection(*values: Any) -> bool:
     return any(is_collection(value) for value in values)
 
 
-def refuse_collections(
-    reason: str = "all its rows are needed in memory here", **columns: Any
-) -> None:
+def refuse_collections(reason: str = "all its rows are needed in memory", **columns: Any) -> None:
     """Raise an error for dask collections, also in mappings and pairs, if all rows are needed."""
     for name, value in columns.items():
         if is_collection(value):

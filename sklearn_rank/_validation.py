@@ -595,9 +595,7 @@ def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
     return ids if coded is None else coded
 
 
-def refuse_rounded_ids(
-    ids: AnyArray, name: str, row_of: Callable[[int], int] = lambda at: at
-) -> None:
+def refuse_rounded_ids(ids: AnyArray, name: str, row_of: Callable[[int], int] = int) -> None:
     """Refuse floating-point ids so large that two different integers may have become one."""
     digits = 53
     if ids.dtype.kind == "f":

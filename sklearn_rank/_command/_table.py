@@ -177,9 +177,8 @@ def _csv(path: str, delimiter: str | None, choose: Any) -> Any:
         )
     names = list(dict.fromkeys(choose(header)))
     if data.count(b'"') % 2:  # pyarrow takes all to the end of the file for one cell
-        rows = csv.reader(
-            StringIO(data.decode(errors="replace")), delimiter=delimiter, strict=True
-        )
+        text = StringIO(data.decode(errors="replace"))
+        rows = csv.reader(text, delimiter=delimiter, strict=True)
         try:
             deque(rows, maxlen=0)
         except csv.Error as error:

@@ -407,7 +407,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
                     )
             if self.estimators is None:
                 refuse_empty_columns(items, folds or [(np.arange(n), np.arange(0))])
-            fit = partial(_fit_member, items, lists.grade, metadata)
+            fit = partial(_fitted, items, lists.grade, metadata)
             score = partial(_score_rows, items, lists.list_of)
             scores = self._fit_members(names, members, folds, n, fit, score)
             forget(self, "held_out_scores_")
@@ -520,9 +520,7 @@ def _check_weights(name: str, member: Any, metadata: dict[str, Any]) -> None:
             )
 
 
-def _fit_member(
-    X: Any, y: FloatArray, metadata: dict[str, Any], member: Any, rows: IntArray
-) -> Any:
+def _fitted(X: Any, y: FloatArray, metadata: dict[str, Any], member: Any, rows: IntArray) -> Any:
     of_rows = metadata_at(_metadata_for(member, metadata), rows)
     with warned_once():
         return call_with_metadata(clone(member), "fit", rows_at(X, rows), y[rows], **of_rows)

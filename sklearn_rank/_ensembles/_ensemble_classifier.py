@@ -318,7 +318,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
             if self.estimators is None and not sp.issparse(X):
                 refuse_empty_columns(X, folds)
             member_weight = None if np.ptp(rows.weight) == 0.0 else rows.weight
-            fit = partial(_fit_member, X, y, member_weight)
+            fit = partial(_fitted, X, y, member_weight)
             score = partial(_log_odds_of_rows, X, rows.pos_label)
             self.held_out_scores_ = self._fit_members(names, members, folds, len(y), fit, score)
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
@@ -403,9 +403,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         return expit(np.column_stack((-odds, odds)))
 
 
-def _fit_member(
-    X: Any, y: AnyArray, weight: FloatArray | None, member: Any, rows: IntArray
-) -> Any:
+def _fitted(X: Any, y: AnyArray, weight: FloatArray | None, member: Any, rows: IntArray) -> Any:
     part = None if weight is None else weight[rows]
     return fit_with_weights(member, rows_at(X, rows), y[rows], part)
 

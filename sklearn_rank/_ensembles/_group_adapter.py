@@ -328,10 +328,8 @@ class LightGBM(GroupBooster):
             )
 
     def n_rounds(self) -> int:
-        booster = self.estimator.booster_
-        return (
-            booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
-        )
+        best = self.estimator.booster_.best_iteration
+        return best if best > 0 else self.estimator.booster_.current_iteration()
 
 
 def _position_callback(position: IntArray) -> Callable[[Any], None]:

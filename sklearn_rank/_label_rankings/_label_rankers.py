@@ -371,9 +371,8 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, ListRanker):
             observed = np.zeros((lists.n_lists, self.n_labels_), dtype=bool)
             observed.ravel()[slice(None) if lists.rows is None else lists.rows] = True
             shifted = _label_components(observed)
-        items = LabelledRows(
-            design, self.n_labels_, self.fit_intercept, lists.rows, lists.query_weight
-        )
+        labels = self.n_labels_, self.fit_intercept
+        items = LabelledRows(design, *labels, lists.rows, lists.query_weight)
         return label_problem(items, of_rows, self.alpha_, shifted)
 
     def _alpha(self, scales: FloatArray, loss: LossOnLists) -> float:

@@ -89,9 +89,8 @@ def scored_labels(
         )
     some = ~np.isnan(grades).all(axis=1)
     query_weight = None if sample_weight is None else weight[rows][some]
-    lists = check_scored_lists(
-        grades[some], scores[some], measure.label_type(), query_weight=query_weight
-    )
+    columns = grades[some], scores[some], measure.label_type()
+    lists = check_scored_lists(*columns, query_weight=query_weight)
     measure._check_weights(lists)
     return lists
 

@@ -203,9 +203,8 @@ class JudgedQueries:
         evidences = [
             Evidence(self.measure, scored, partial=self.partial) for scored in self.lists.values()
         ]
-        predicted = logit(
-            np.clip(probabilities_of_labels(evidences), NEGLIGIBLE, 1.0 - NEGLIGIBLE)
-        )
+        predicted = probabilities_of_labels(evidences)
+        predicted = logit(np.clip(predicted, NEGLIGIBLE, 1.0 - NEGLIGIBLE))
         most, best = -np.inf, (predicted, predicted)
         differ = np.ptp(lists.labels[self.partial.known].astype(np.float64)) > 0.0
         # Of a logistic curve, averaged over normal logits of variance v, the slope is that of

@@ -397,9 +397,7 @@ class LabelDesign:
 Design: TypeAlias = LabelDesign | Literal["all"] | None
 
 
-def random_rows(
-    y_true: Any, design: Any, rng: np.random.Generator, groups: Any = None
-) -> IntArray:
+def random_rows(y_true: Any, design: Any, rng: np.random.Generator, groups: Any) -> IntArray:
     """Labelled rows that are a random sample of all rows: the more likely a label, the fewer."""
     if are_missing(array_of_labels(y_true)).all():
         return np.empty(0, dtype=np.intp)

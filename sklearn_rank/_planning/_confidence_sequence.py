@@ -405,9 +405,8 @@ class Stream:
             if len(evidences) == 2:
                 found = self._difference(evidences, level)
             else:
-                found = interval_of(
-                    evidences[0], level, method_of(measure, grouped=groups is not None)
-                )
+                method = method_of(measure, grouped=groups is not None)
+                found = interval_of(evidences[0], level, method)
             if not names:
                 self.target = found.target
             drawn = [getattr(measure, "tau", 1.0) * data.sizes[0]]

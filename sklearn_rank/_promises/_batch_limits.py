@@ -268,10 +268,8 @@ def batch_limits(
     rows: Any = (
         slice(None) if evidence.partial is None else _outer.rows_at_random(evidence.partial, rng)
     )
-    labels = evidence.data.labels[rows]
-    labelled_score, score = check_samples(
-        y_score=evidence.data.score[rows], batch_score=batch_score
-    )
+    labels, known = evidence.data.labels[rows], evidence.data.score[rows]
+    labelled_score, score = check_samples(y_score=known, batch_score=batch_score)
     if len(labels) == len(score) and np.array_equal(score, labelled_score):
         raise ValueError("batch_score equals y_score: pass the scores of the rows without labels.")
     if density_ratio is not None:

@@ -639,9 +639,8 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
                 " of a row: pass value=(gain, loss) in this order."
             )
         share = (least - loss) / (gain - loss)
-        return Goal(
-            "precision", share, f"mean value of at least {least:g} (precision {share:.3g})"
-        )
+        meaning = f"mean value of at least {least:g} (precision {share:.3g})"
+        return Goal("precision", share, meaning)
 
     def _calibrate(self, sample: Sample) -> tuple[FloatArray, IntArray, int]:
         """Scores and numbers of the calibration rows, and the number of folds; 0 for prefit."""

@@ -366,10 +366,8 @@ def refine_top(
             end = search.solve(order, point)
             points.append(point if end is None else search.reorder_ties(end))
         best = search.exchange(min(points, key=lambda point: point.value))
-    certificate = Certificate(
-        best.value, n_iter=search.n_steps, converged=search.n_steps < max_steps
-    )
-    return SolverResult(best.coef, certificate)
+    steps: Any = {"n_iter": search.n_steps, "converged": search.n_steps < max_steps}
+    return SolverResult(best.coef, Certificate(best.value, **steps))
 
 
 class _Candidate(NamedTuple):

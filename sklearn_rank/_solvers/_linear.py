@@ -231,9 +231,7 @@ def _direction(criterion: Criterion, point: Point, is_slow: bool) -> tuple[Float
     limit = 20 * len(step) + 20
     if solve is None:
         n_plain = limit if is_slow else min(limit, PATIENCE)
-        step, residual, ended = conjugate_gradients(
-            product, is_done, step, residual, n_plain, None
-        )
+        step, residual, ended = conjugate_gradients(product, is_done, step, residual, n_plain)
         if ended or n_plain == limit:
             return step, is_slow
         solve = problem.preconditioner(point.scores)
@@ -247,7 +245,7 @@ def conjugate_gradients(
     step: FloatArray,
     residual: FloatArray,
     limit: int,
-    solve: Solve | None,
+    solve: Solve | None = None,
 ) -> tuple[FloatArray, FloatArray, bool]:
     """Solve a positive semidefinite system from a step on.
 

@@ -81,9 +81,8 @@ class Stumps:
     def __init__(self, X: Any) -> None:
         self._matrix = X
         n, d = X.shape
-        self.begin = (
-            X.indptr.astype(np.int64) if sp.issparse(X) else n * np.arange(d + 1, dtype=np.int64)
-        )
+        begin = X.indptr if sp.issparse(X) else n * np.arange(d + 1)
+        self.begin = begin.astype(np.int64)
         self.order = np.empty(self.begin[-1], dtype=np.int32)
         self.ends = np.empty(self.begin[-1], dtype=bool)
         self.split = self.begin[1:].copy()

@@ -61,9 +61,7 @@ class _Push(ABC):
             product -= vector * (vector @ direction)
         return product
 
-    def _join(
-        self, by_positive: FloatArray | float, by_negative: FloatArray | float
-    ) -> FloatArray:
+    def _join(self, by_positive: FloatArray, by_negative: FloatArray) -> FloatArray:
         joined = np.empty(len(self._pos) + len(self._neg))
         joined[self._pos], joined[self._neg] = by_positive, by_negative
         return joined

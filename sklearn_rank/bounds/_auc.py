@@ -211,6 +211,9 @@ class FunctionClass:
         return comb(self.n_features + degree, degree) - 1
 
 
+# How many functions one is chosen from, or their class; None is one that is given.
+Functions: TypeAlias = int | FunctionClass | None
+
 # Up to this many rows and columns matrices are counted exactly; beyond, they are bounded.
 MOST_COUNTED = 300
 
@@ -419,9 +422,7 @@ def uniform_log_probability(
     return low if suffices(low) else float(bisect(suffices, high, low)[0])
 
 
-def theorem_of(
-    function_class: int | FunctionClass | None, method: str, statements: tuple[str, str, str]
-) -> str:
+def theorem_of(function_class: Functions, method: str, statements: tuple[str, str, str]) -> str:
     """Return the theorem: ``statements`` of Agarwal et al. on one, several, a class."""
     of_one, of_all, of_class = statements
     if isinstance(function_class, FunctionClass):
@@ -892,7 +893,7 @@ def _largest_variance(fewer: int, expected_auc: float | None) -> float:
 
 
 def _tightest(
-    function_class: int | FunctionClass | None,
+    function_class: Functions,
     method: str,
     tight: tuple[str, ...],
     value_of: Callable[[str], float],
@@ -905,9 +906,7 @@ def _tightest(
     return min(((name, value_of(name)) for name in tight), key=lambda pair: pair[1])
 
 
-def _describe(
-    function_class: int | FunctionClass | None, side: Side
-) -> tuple[str, tuple[str, str]]:
+def _describe(function_class: Functions, side: Side) -> tuple[str, tuple[str, str]]:
     target, assumption = deviations("AUC", "expected AUC")[side], FIXED_FUNCTION
     if isinstance(function_class, FunctionClass):
         target = f"sup {target}" if side == "both" else f"sup ({target})"
@@ -918,9 +917,7 @@ def _describe(
     return target, (assumption, INDEPENDENT)
 
 
-def _check_function_class(
-    function_class: int | FunctionClass | None,
-) -> int | FunctionClass | None:
+def _check_function_class(function_class: Functions) -> Functions:
     """Check a class; a number of functions becomes an int of any size."""
     if function_class is None or isinstance(function_class, FunctionClass):
         return function_class
@@ -932,9 +929,7 @@ def _check_function_class(
     )
 
 
-def _check_method(
-    function_class: int | FunctionClass | None, method: str, finite_methods: tuple[str, ...]
-) -> None:
+def _check_method(function_class: Functions, method: str, finite_methods: tuple[str, ...]) -> None:
     if isinstance(function_class, FunctionClass):
         finite_methods = get_args(UniformMethod)
     hint = f" for function_class={shown(function_class)}"
@@ -958,9 +953,7 @@ def _check_auc(name: str, auc: float | None, *, needed: bool) -> float | None:
     return None
 
 
-def _check_single_function(
-    name: str, value: float | None, function_class: int | FunctionClass | None
-) -> None:
+def _check_single_function(name: str, value: float | None, function_class: Functions) -> None:
     if value is not None and function_class is not None:
         raise ValueError(
             f"{name}={value!r} is for one function, but function_class={shown(function_class)} has"

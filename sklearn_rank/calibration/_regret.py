@@ -110,9 +110,8 @@ def utility(
             f"y_true has {np.ndim(y_true)} dimensions, but must have one: concatenate the items "
             "of all lists, and pass qid, the id of the list of each item."
         )
-    lists = check_lists(
-        y_true, measure.label_type(pos_label), qid=qid, sample_weight=sample_weight
-    )
+    labels = measure.label_type(pos_label)
+    lists = check_lists(y_true, labels, qid=qid, sample_weight=sample_weight)
     return lists.to_rows(utilities_of(measure, lists), len(y_true))
 
 
@@ -410,9 +409,7 @@ def _order_preserving(loss: TemplateLoss | str) -> TemplateLoss:
     return loss
 
 
-def _positional(
-    measure: MeasureLike,
-) -> tuple[Measure, PositionalForm, Callable[[int], FloatArray]]:
+def _positional(measure: MeasureLike) -> tuple[Measure, PositionalForm, Callable[..., Any]]:
     measure, form = positional_form(measure)
     if form.discounts is None:
         raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from copy import deepcopy
 from inspect import signature
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self
 
 import numpy as np
 import sklearn
@@ -44,12 +44,7 @@ from .._validation import (
 from .._warn import warn
 from ..exceptions import ScorerSetupError
 from ..metrics import Measure, get_measure, get_scorer
-from ..metrics._shared import (
-    MeasureLike,
-    RankingScorer,
-    check_name_of_ids,
-    response_methods,
-)
+from ..metrics._shared import MeasureLike, RankingScorer, check_name_of_ids, response_methods
 from ..rankers._shared import Ranker, forget, restored_on_error, store_parameters
 from ._candidates import (
     Choice,
@@ -646,9 +641,7 @@ arbitrary.
         return router.add(splitter=splitter, method_mapping=mapping("fit", "split"))
 
 
-Method: TypeAlias = Literal[
-    "kl", "hoeffding", "mcdiarmid", "bernstein", "wilson", "t", "influence"
-]
+Method = Literal["kl", "hoeffding", "mcdiarmid", "bernstein", "wilson", "t", "influence"]
 
 
 def make_bound_scorer(

@@ -368,9 +368,7 @@ def read_splits(splitter: Any, X: Any, y: AnyArray, ids: Any) -> list[Split]:
     return [(numbers(train), numbers(test)) for train, test in splitter.split(X, y, ids)]
 
 
-def check_splits(
-    splits: list[Split], positive: BoolArray | None, wholes: dict[str, AnyArray]
-) -> None:
+def check_splits(splits: list[Split], positive: BoolArray | None, wholes: dict[str, Any]) -> None:
     """Raise an error for splits on which limits for held-out rows are not valid."""
     if not splits:
         raise ValueError("cv yielded no split: pass a splitter that holds out some rows.")

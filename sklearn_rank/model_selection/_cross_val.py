@@ -208,9 +208,7 @@ def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any,
     return kind(n_folds, **shuffle), labels
 
 
-def _of_all_rows(
-    sample: Sample, tests: Sequence[IntArray], scores: Sequence[FloatArray]
-) -> FloatArray:
+def _joined(sample: Sample, tests: Sequence[IntArray], scores: Sequence[FloatArray]) -> FloatArray:
     """Scores of all rows, each by the model that was fitted without its query."""
     rows, n = np.concatenate(tests), len(sample.labels)
     if len(rows) != n or len(np.unique(rows)) < n:
@@ -548,7 +546,7 @@ def cross_val_interval(
             else:
                 labels = np.where(sample.partial.known, sample.labels, np.nan)
                 columns: Any = {"qid": sample.qid, "groups": sample.groups, "design": design}
-                score = _of_all_rows(sample, tests, scores)
+                score = _joined(sample, tests, scores)
                 interval = metric_interval(sample.measure, labels, score, level=level, **columns)
         of_folds = {"fold_values": tuple(values), "fold_sizes": tuple(sizes), "fold_units": units}
     else:

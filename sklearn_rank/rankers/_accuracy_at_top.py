@@ -990,9 +990,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             masses = {"sample": part.weight, "pairs": part.pair_mass()}
             # Costs come with C, masses with the tops.
             coordinates = None if kernel is None else partial(kernel.coordinates, X_train)
-            problem = PivotProblem.from_rows(
-                X_train, part.sign, part.weight, part.weight, coordinates
-            )
+            of_part = X_train, part.sign, part.weight, part.weight
+            problem = PivotProblem.from_rows(*of_part, coordinates)
             tops = [
                 (problem.merge(masses[quantile]), mass_of_top(masses[quantile], tau))
                 for quantile, tau in product(grid["quantile"], grid["tau"])

@@ -78,9 +78,7 @@ def in_parallel(
     return [value for value, _ in results]
 
 
-def _with_warnings(
-    function: Callable[..., Any], call: tuple[Any, ...]
-) -> tuple[Any, list[Message]]:
+def _with_warnings(function: Callable[..., Any], call: Any) -> tuple[Any, list[Message]]:
     with collected() as warnings:
         return function(*call), warnings
 
@@ -315,13 +313,11 @@ class Ranker(BaseEstimator):
         super().__init_subclass__(**kwargs)
         if "__init__" in vars(cls):
             # Those of the base classes too, in the order of the parameters.
-            constraints: dict[str, Any] = {}
+            known: dict[str, Any] = {}
             for base in reversed(cls.__mro__):
-                constraints |= vars(base).get("_parameter_constraints", {})
+                known |= vars(base).get("_parameter_constraints", {})
             names = signature(cls.__init__).parameters
-            cls._parameter_constraints = {
-                name: constraints[name] for name in names if name in constraints
-            }
+            cls._parameter_constraints = {name: known[name] for name in names if name in known}
         for name, method in list(vars(cls).items()):
             public = isfunction(method) and not name.startswith("_")
             if public and "qid" in signature(method).parameters:
@@ -445,12 +441,9 @@ def _bits_of_column(column: Any) -> AnyArray:
             coded = distinct_codes(values)
         except TypeError:  # values that cannot be hashed, such as lists
             coded = distinct_codes(np.array([repr(value) for value in values], dtype=object))
-    digests = [
-        blake2b(str(value).encode(), digest_size=8).digest() for value in coded.distinct.tolist()
-    ]
-    return np.array([int.from_bytes(digest, "little") for digest in digests], np.uint64)[
-        coded.codes
-    ]
+    texts = map(str, coded.distinct.tolist())
+    digests = b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, "<u8").astype(np.uint64)[coded.codes]
 
 
 def _bits(values: AnyArray) -> AnyArray:

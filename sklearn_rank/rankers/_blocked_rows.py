@@ -104,9 +104,7 @@ def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Block
     return np.concatenate(labels), weight, design
 
 
-def _sizes_and_labels(
-    X: Any, columns: dict[str, Any]
-) -> tuple[tuple[int, int], AnyArray, FloatArray]:
+def _sizes_and_labels(X: Any, columns: dict[str, Any]) -> tuple[Any, AnyArray, FloatArray]:
     y = np.asarray(ravelled(columns["y"], "y"))
     y = y.astype(object) if y.dtype.kind in "SU" else y
     weight = columns["sample_weight"]

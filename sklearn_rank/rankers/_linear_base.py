@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,9 +50,7 @@ class BlockLists:
     ids: tuple[tuple[int, AnyArray], ...] = ()  # Number of each chunk and ids of all its lists
 
     @classmethod
-    def of(
-        cls, lists: Lists | None, *, trained_on: Any, labels: AnyArray, **facts: Any
-    ) -> BlockLists:
+    def of(cls, lists: Lists | None, *, trained_on: Any, labels: AnyArray, **facts: Any) -> Self:
         """Summary of the lists that count, if any; ``trained_on`` is the record of all lists."""
         return cls(
             n_lists=0 if lists is None else lists.n_lists,

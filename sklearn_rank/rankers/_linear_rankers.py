@@ -631,9 +631,8 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         refuse_cut_queries(lists.ids)
         # Chunks of two classes each can contain more than two in total.
         label_values = labels.read(check_rows(lists.labels, None, name=labels.name))
-        refuse_single_rows(
-            type(self).__name__, lists.n_single, sum(len(ids) for _, ids in lists.ids)
-        )
+        n_lists = sum(len(ids) for _, ids in lists.ids)
+        refuse_single_rows(type(self).__name__, lists.n_single, n_lists)
         self.normalizer_ = normalizer
         if normalizer is not None:
             normalizer.fit(np.zeros((2, n_features)), qid=[0, 1])

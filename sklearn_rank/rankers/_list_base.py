@@ -210,18 +210,16 @@ class QueryRanker(ListRanker):
         refuse_single_rows(name, int(np.count_nonzero(lists.lengths == 1)), lists.n_lists)
         return X, lists
 
-    def _check_ids(self, qid: Any, n_rows: int) -> None:
+    def _check_ids(self, qid: Any, n: int) -> None:
         name, single_list = type(self).__name__, getattr(self, "single_list", False)
         if single_list and qid is not None and shape_of(qid):
             raise ValueError(
                 f"{name} got both qid and single_list=True, which treats all rows as one query: "
                 "leave out one of the two."
             )
-        if qid is not None or single_list:
-            return
-        treat_as_one_list(
-            f"{name} got no qid for {n_rows} rows", "pass qid=0 or set single_list=True"
-        )
+        if qid is None and not single_list:
+            instead = "pass qid=0 or set single_list=True"
+            treat_as_one_list(f"{name} got no qid for {n} rows", instead)
 
     def _store_queries(self, lists: Any, *, add: bool = False) -> None:
         """Store how many queries were learned from, and which; ``add`` keeps those of batches."""

@@ -390,9 +390,8 @@ class TopPushRanker(OneProblemRanker):
                 + hint_of_adaboost(rows.weight.sum())
             )
         cost = self.C * rows.weight[positive] / rows.weight[positive].sum()
-        problem = TopPushProblem(
-            design, positive, cost, negative, TopMean(weight, mass), LOSSES[self.loss]
-        )
+        top, loss = TopMean(weight, mass), LOSSES[self.loss]
+        problem = TopPushProblem(design, positive, cost, negative, top, loss)
         solution = solve_top_push(
             problem, tol=self.tol, max_iter=self.max_iter, on_iteration=progress.iteration
         )

@@ -464,10 +464,8 @@ def focus_weights(
             f"The derivative of focus={phi!r} must be finite and non-negative at the places of all"
             " rows, and positive for one: pass another function, such as Cauchy(0.25)."
         )
-    focused = np.empty(len(scores))
-    focused[order] = np.repeat(
-        np.maximum(floor, rate / rate.max()), np.diff(starts, append=len(scores))
-    )
+    focused, sizes = np.empty(len(scores)), np.diff(starts, append=len(scores))
+    focused[order] = np.repeat(np.maximum(floor, rate / rate.max()), sizes)
     focused *= weight
     return focused * (weight.sum() / focused.sum())
 
@@ -731,9 +729,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             forget(self, "scores_")
             if self.combine == "choose":
                 measure = get_measure(f"smoothed_precision@top{self.tau!r}")
-                values: dict[Combination, list[float]] = {
-                    name: [] for name in get_args(Combination)
-                }
+                values: dict[Any, list[float]] = {name: [] for name in get_args(Combination)}
                 for train, test in self._folds(cv, X, y, groups):
                     part = None if groups is None else rows_at(groups, train)
                     models, spreads, _ = fit_rounds(

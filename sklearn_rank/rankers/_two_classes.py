@@ -236,9 +236,7 @@ def _out_of_fold_scores(
         except TooFewRows:
             return in_sample
         except Exception as error:
-            error.add_note(
-                "In a fit to a part of the rows, for the threshold between the classes."
-            )
+            error.add_note("In a fit to a part of the rows, for the threshold between classes.")
             raise
         scores = _match_quantiles(
             fold._scores_in_memory(ranker._rows_at(X, test, train), "fit"),
