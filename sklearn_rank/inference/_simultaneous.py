@@ -330,14 +330,14 @@ def _labelled_in_part(
 def covariance_of(asked: Sequence[Asked]) -> FloatArray:
     """Covariance of the errors of questions, by their units."""
     ids: Any = [question.ids for question in asked]
-    stacked: Any = [question.units for question in asked]
-    if not all(x is ids[0] for x in ids):
+    units: Any = [question.units for question in asked]
+    if all(x is ids[0] for x in ids):
+        stacked = np.stack(units)
+    else:
         distinct = np.unique(np.concatenate(ids))
-        of_all = np.zeros((len(asked), len(distinct)))
-        for row, of_row, moved in zip(of_all, ids, stacked, strict=True):
+        stacked = np.zeros((len(asked), len(distinct)))
+        for row, of_row, moved in zip(stacked, ids, units, strict=True):
             row[np.searchsorted(distinct, of_row)] = moved
-        stacked = of_all
-    stacked = np.stack(stacked)
     return np.asarray(stacked @ stacked.T)
 
 
