@@ -124,8 +124,9 @@ def measures():
         yield f"metric_interval of {measure}", call, sort, None
     call = partial(inference.compare, "auc", y, {"a": scores, "b": other})
     yield "compare of auc", call, sort, None
-    call = partial(inference.net_benefit_curve, y, probabilities)
-    yield "net_benefit_curve", call, sort, None
+    for name, at in (("recall@k", scores), ("net_benefit", probabilities)):
+        call = partial(inference.curve, name, y, at, random_state=0)
+        yield f"curve of {name}", call, sort, None
     yield "Accumulator of auc", partial(accumulated, metrics, y, scores), sort, None
     yield "roc_auc_score of dask arrays", partial(on_dask, metrics, y, scores), sort, None
 

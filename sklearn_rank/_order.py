@@ -276,6 +276,11 @@ class TiedBlocks:
         return upto
 
     @cached_property
+    def after(self) -> FloatArray:
+        """Negatives and positives after each block from the bottom, and all; of that shape."""
+        return (self.upto[:, -1:] - self.upto)[::-1, ::-1]
+
+    @cached_property
     def some(self) -> IntArray:
         """Blocks that hold positives."""
         return np.flatnonzero(self.n_pos)

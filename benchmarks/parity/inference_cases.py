@@ -216,27 +216,10 @@ def curve_cases():
         ", groups": {"groups": i.groups},
         ", level": {"level": 0.5},
     }.items():
-        calls[f"roc_band{asked}"] = partial(inference.roc_band, y, score, **more)
-        calls[f"net_benefit_curve{asked}"] = partial(inference.net_benefit_curve, y, prob, **more)
-        calls[f"net_benefit_curve standardized{asked}"] = partial(
-            inference.net_benefit_curve, y, prob, standardized=True, thresholds=[0.1, 0.3], **more
-        )
-        calls[f"calibration_at_top{asked}"] = partial(
-            inference.calibration_at_top, y, prob, k=[5, 10, 20], **more
-        )
-        calls[f"calibration_at_top tau{asked}"] = partial(
-            inference.calibration_at_top, y, prob, tau=[0.1, 0.5], **more
-        )
-    calls["net_benefit_curve positive_fraction"] = partial(
-        inference.net_benefit_curve, y, prob, prevalence=0.1
-    )
-    calls["net_benefit_curve at"] = lambda: inference.net_benefit_curve(y, prob).at(0.3)
-    calls["net_benefit_curve frame"] = lambda: inference.net_benefit_curve(y, prob).to_frame()
-    calls["calibration_at_top frame"] = lambda: inference.calibration_at_top(y, prob).to_frame()
-    calls["calibration_at_top at"] = lambda: inference.calibration_at_top(y, prob, k=[5, 9]).at(9)
-    calls["calibration_at_top at absent"] = lambda: inference.calibration_at_top(
-        y, prob, k=[5, 9]
-    ).at(7)
+        for name in ("tpr@fpr", "net_benefit", "calibration@k", "precision@k"):
+            calls[f"curve {name}{asked}"] = partial(
+                inference.curve, name, y, prob, random_state=0, **more
+            )
     for parameters in (
         {"method": "betting"},
         {"method": "asymptotic"},
@@ -253,11 +236,8 @@ def curve_cases():
     for name, call in calls.items():
         yield f"inference {name}", call
     arguments = {
-        "calibration_at_top": {"y_true": y, "y_prob": prob},
         "compare": {"measure": "auc", "y_true": y, "scores": SCORES, "random_state": 0},
         "metric_interval": {"measure": "ap", **few, "qid": i.qid, **RESAMPLES},
-        "net_benefit_curve": {"y_true": y, "y_prob": prob},
-        "roc_band": few,
         "sample_size": {"measure": "auc", "expected": 0.8, "prevalence": 0.3, "width": 0.1},
         "two_sample_rank_test": {
             "scores_pos": score[y == 1],
@@ -275,7 +255,7 @@ def curve_cases():
         **few,
         qid=i.qid,
     )
-    for name in ("Interval", "RocBand", "NetBenefitCurve"):
+    for name in ("Interval", "Intervals"):
         yield f"inference {name}()", getattr(inference, name)
 
 

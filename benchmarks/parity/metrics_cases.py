@@ -165,7 +165,7 @@ def with_parameters(name, parameters, y, score):
 def function_cases():
     for name in metrics.__all__:
         function = getattr(metrics, name)
-        if not name.endswith(("_score", "_loss", "net_benefit", "_curve")):
+        if not name.endswith(("_score", "_loss", "net_benefit")):
             continue
         known = inspect.signature(function).parameters
         more = {key: value for key, value in REQUIRED.items() if key in known}
@@ -175,8 +175,7 @@ def function_cases():
         yield f"metrics get_measure({name})", partial(get_measure, function, **more)
         yield f"metrics get_measure({name}), defaults", partial(get_measure, function)
         graded = name in METRIC_GRADED
-        scores = "y_prob" if "y_prob" in known else "y_score"
-        arguments = {"y_true": i.grades if graded else i.y, scores: i.prob, **more}
+        arguments = {"y_true": i.grades if graded else i.y, "y_score": i.prob, **more}
         yield f"metrics {name}", partial(function, **arguments)
         if "qid" in known:
             call = partial(function, **arguments, qid=i.qid, average=None, return_qid=True)

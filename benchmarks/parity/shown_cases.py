@@ -26,12 +26,8 @@ def plot_cases():
     comparison = inference.compare("auc", i.y, {"a": i.score, "b": i.score_b})
     yield "IntervalsDisplay of a comparison", partial(draw, comparison)
     curve = plotting.CurveDisplay.from_result
-    for name, result in (
-        ("precision", metrics.precision_at_top_curve(i.y, i.score)),
-        ("calibration", inference.calibration_at_top(i.y, i.prob)),
-        ("net benefit", inference.net_benefit_curve(i.y, i.prob)),
-        ("ROC", inference.roc_band(i.y, i.score)),
-    ):
+    for name in ("precision@k", "calibration@k", "net_benefit", "tpr@fpr"):
+        result = inference.curve(name, i.y, i.prob, random_state=0)
         yield f"CurveDisplay {name}", partial(curve, result)
     scores = {"A": i.by_grade, "B": i.score}
     values = {

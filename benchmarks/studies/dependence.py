@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
-from sklearn_rank.inference import compare, metric_interval, roc_band, two_sample_rank_test
+from sklearn_rank.inference import compare, metric_interval, two_sample_rank_test
 from sklearn_rank.metrics import make_measure, roc_auc_score
 
 SIZES = ("equal", "Poisson", "log-normal")
@@ -70,21 +70,7 @@ def targets(tails):
     return {
         "auc": roc_auc_score(y_true, score),
         "precision": y_true[score >= order[300_000]].mean(),
-        "cdfs": tuple(np.sort(score[side]) for side in (y_true, ~y_true)),
     }
-
-
-def outside(band, y_true, score, cdfs):
-    """Whether the distribution of either class strays further than the band allows."""
-    for in_class, cdf, margin in zip(
-        (y_true, ~y_true), cdfs, (band.tpr_margin, band.fpr_margin), strict=True
-    ):
-        own = np.sort(score[in_class])
-        true = np.searchsorted(cdf, own) / len(cdf)
-        steps = np.arange(len(own) + 1) / len(own)
-        if max(np.max(steps[1:] - true), np.max(true - steps[:-1])) > margin + 2e-3:
-            return True
-    return False
 
 
 def group_row(replications, n_groups, sizes, classes, tails, known):
@@ -107,7 +93,6 @@ def group_row(replications, n_groups, sizes, classes, tails, known):
         add("AUC", known["auc"] not in metric_interval("auc", y, a, groups=groups))
         found = metric_interval("precision@top0.3", y, a, groups=groups)
         add("precision", known["precision"] not in found)
-        add("band", outside(roc_band(y, a, groups=groups), y, a, known["cdfs"]))
         y, (a,), groups = grouped(rng, n_groups, sizes, classes, tails, shift=0.0)
         pair = (groups[y], groups[~y])
         for method in ("normal", "permutation") if classes == "one" else ("normal",):

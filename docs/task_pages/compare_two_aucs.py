@@ -34,12 +34,12 @@ print(compare("partial_auc@fpr0.1", y, scores))
 # The picture shows both curves with bands; this area is grey.
 import matplotlib.pyplot as plt
 
-from sklearn_rank.inference import roc_band
+from sklearn_rank.inference import curve
 from sklearn_rank.plotting import CurveDisplay
 
 figure, axes = plt.subplots(layout="constrained")
-bands = {name: roc_band(y, score) for name, score in scores.items()}
-CurveDisplay.from_result(bands, ax=axes)
+found = curve("tpr@fpr", y, scores, random_state=0)
+CurveDisplay.from_result(found, ax=axes)
 axes.axvspan(0, 0.1, color="grey", alpha=0.2)
 plt.show()
 

@@ -48,16 +48,11 @@ print(compare("precision@200", y_test, scores, random_state=0))
 # close, and ``compare("precision@100", ...)`` shows no difference.
 import matplotlib.pyplot as plt
 
-from sklearn_rank.metrics import precision_at_top_curve
+from sklearn_rank.inference import curve
 from sklearn_rank.plotting import CurveDisplay
 
-figure, axes = plt.subplots(layout="constrained")
-curves = {
-    name: precision_at_top_curve(y_test, score)
-    for name, score in scores.items()
-}
-CurveDisplay.from_result(curves, ax=axes)
-axes.axvline(200, color="grey", linestyle=":")
+found = curve("precision@k", y_test, scores, random_state=0)
+display = CurveDisplay.from_result(found, table=[200])
 plt.show()
 
 # %%

@@ -8,14 +8,7 @@ from ._curve import curve
 from ._intervals import Intervals
 from ._linear_rank import two_sample_rank_test
 from ._metric_interval import metric_interval
-from ._probabilities import (
-    CalibrationAtTop,
-    NetBenefitCurve,
-    calibration_at_top,
-    net_benefit_curve,
-)
 from ._results import Comparison, Interval
-from ._roc import RocBand, roc_band
 
 if TYPE_CHECKING:
     from .._labels_in_part import LabelDesign, LabelPlan, plan_labels
@@ -24,26 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchLimits",
-    "CalibrationAtTop",
     "Comparison",
     "ConfidenceSequence",
     "Interval",
     "Intervals",
     "LabelDesign",
     "LabelPlan",
-    "NetBenefitCurve",
     "RecallCertificate",
-    "RocBand",
     "SampleSizePlan",
     "batch_limits",
-    "calibration_at_top",
     "compare",
     "curve",
     "metric_interval",
-    "net_benefit_curve",
     "plan_labels",
     "recall_certificate",
-    "roc_band",
     "sample_size",
     "two_sample_rank_test",
 ]

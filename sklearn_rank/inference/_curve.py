@@ -212,8 +212,11 @@ def curve(
         asked, products = ask(places)
     name = measure if isinstance(measure, str) else measure_at(measure).name
     target = f"{'difference of ' if contrasts else ''}{name} on {rows.size_text}"
-    reader = partial(_read, rows, measure, contrasts)
-    return together(asked, level, rng, target, products, reader=reader)
+    more: Any = {"reader": partial(_read, rows, measure, contrasts)}
+    more |= {"parameter": measure_at(measure).in_name}
+    if contrasts is None:
+        more["references"] = rows.references(measure, places)
+    return together(asked, level, rng, target, products, **more)
 
 
 def _has_limits(ask: Callable[..., Any], place: Any) -> bool:
@@ -319,6 +322,26 @@ class Rows:
                 keys = {column: name or "scores", "at": place}
                 asked.append(replace(of_place[i], keys=keys))
         return asked, products
+
+    def references(
+        self, measure: MeasureLike, places: Sequence[Any]
+    ) -> dict[str, tuple[float, ...]]:
+        """Values of equal scores at the places of each ranker, where they cost little."""
+        example = measure_at(measure)
+        if not (self.evidences and example.with_equal_scores and example.weights != "none"):
+            return {}
+        data = self.evidences[0].data
+        labels, codes = np.unique(data.labels, return_inverse=True)
+        if len(labels) > MOST_LABELS:
+            return {}
+        tied = ScoredLists(
+            labels=labels,
+            score=np.ones(len(labels)),
+            weight=np.bincount(codes, data.weight).astype(np.float64),
+            offsets=np.array([0, len(labels)]),
+        )
+        values = [float(measure_at(measure, place).values(tied)[0]) for place in places]
+        return {example.with_equal_scores: tuple(values) * len(self.scores)}
 
     def _at(self, measure: Measure, contrasts: Any) -> Rankers:
         """The rankers by the measure at a place."""

@@ -51,6 +51,11 @@ class Intervals(Printed):
         For contrasts, 1 where a greater value is better and -1 where a smaller one is.
     notes : tuple of str, default=()
         Why a row has no value; "" for others.
+    parameter : str, default=""
+        Of a curve, the parameter of the measure that ``at`` has.
+    references : dict of str to tuple of float, default={}
+        Of a curve, values to compare each row with: "random order", or for net benefit "act on
+        all".
     reader : callable or None, default=None
         Of a curve, ``reader(name, place, level)`` is the interval of a ranker or contrast at any
         place; used by :meth:`at`.
@@ -87,6 +92,8 @@ class Intervals(Printed):
     level_of_each: float
     better: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    parameter: str = ""
+    references: dict[str, tuple[float, ...]] = field(default_factory=dict)
     reader: Callable[[str, float, float], Interval] | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
@@ -111,7 +118,9 @@ class Intervals(Printed):
 
         names = ("pointwise", "together", "pvalues", "better", "notes")
         fields: dict[str, Any] = {name: of(getattr(self, name)) for name in names}
-        return replace(self, keys={x: of(column) for x, column in self.keys.items()}, **fields)
+        for name in ("keys", "references"):
+            fields[name] = {x: of(column) for x, column in getattr(self, name).items()}
+        return replace(self, **fields)
 
     @property
     def interval(self) -> Interval:
@@ -238,7 +247,7 @@ class Intervals(Printed):
         pandas.DataFrame
             The columns of ``keys``, then estimate, low and high (each by itself), band_low and
             band_high (all together), standard_error; for contrasts pvalue and, but for curves,
-            conclusion; note if a row has no value.
+            conclusion; note if a row has no value; those of ``references``.
         """
         pandas = import_pandas("to_frame", "read pointwise and together")
         columns: dict[str, Any] = dict(self.keys)
@@ -254,7 +263,7 @@ class Intervals(Printed):
                 columns["conclusion"] = self.conclusions
         if any(self.notes):
             columns["note"] = self.notes
-        return pandas.DataFrame(columns)
+        return pandas.DataFrame(columns | self.references)
 
     def _table(self) -> Table:
         n, is_curve, level = len(self), "at" in self.keys, f"{100 * self.level:.4g} %"

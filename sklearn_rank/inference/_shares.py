@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import hypot, inf, sqrt
+from math import hypot, inf, isinf, sqrt
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,7 @@ class JoinedShares(Moments):
         (low, high), r = np.sort(ends, axis=0), self.correlation
 
         def distance(a: float, b: float) -> float:
-            return hypot(a + r * b, b * sqrt(1.0 - r * r))
+            return inf if isinf(b) else hypot(a + r * b, b * sqrt(1.0 - r * r))
 
         least, most = self.allowed
         below, above = distance(*(value - low)), distance(*(high - value))

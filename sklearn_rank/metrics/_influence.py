@@ -607,8 +607,7 @@ class RateCurve:
 
 def upto_from(blocks: TiedBlocks, of_positives: bool) -> FloatArray:
     """Positives and negatives from the top, or negatives and positives from the bottom."""
-    upto = blocks.upto
-    return upto if of_positives else (upto[:, -1:] - upto)[::-1, ::-1]
+    return blocks.upto if of_positives else blocks.after
 
 
 def rate_window(

@@ -226,6 +226,8 @@ class Measure(_Frozen, ABC):
     # labels of others at 0; that without the positives of others; or the share of positives among
     # its rows in the top. None has no such value.
     of_segment: ClassVar[Literal["labels", "positives", "top"] | None] = None
+    # What a list is whose scores are all 1, beside which curves are drawn; "" is nothing.
+    with_equal_scores: ClassVar[str] = "random order"
     # Whether it compares orders pair by pair, so that the share of items below each is learned.
     compares_pairs: ClassVar[bool] = False
 

@@ -37,6 +37,7 @@ class NetBenefitMeasure(Measure):
     _number = NamedNumber("threshold", partial(share, also="0"), "0.1")
     is_mean_over_ties = False
     order_counts_within = None
+    with_equal_scores = "act on all"
 
     threshold: float = within(0.0, 1.0, "left")
     prevalence: float | None = checked(
@@ -215,6 +216,7 @@ class CalibrationAtKMeasure(AtKMeasure):
     from_ranges = None  # type: ignore[assignment]
     is_mean_over_ties = False
     order_counts_within = None
+    with_equal_scores = ""
 
     _own_laws = ("draws",)
 

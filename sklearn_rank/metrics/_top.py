@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from .._lists import LabelType, Lists, ScoredLists, check_scored_lists
+from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks, TiedBlocks, counted_blocks, tied_blocks, top_masses
 from .._typing import FloatArray, IntArray
 from .._validation import check_position, check_share
@@ -836,6 +836,7 @@ class AccuracyAtTopMeasure(OfTop):
     lacking = "items of one class only"
     stem = "accuracy_loss@top"
     is_mean_over_ties = False
+    with_equal_scores = ""
 
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = masses_of_tops(lists, self.tau)
@@ -952,73 +953,6 @@ def masses_of_tops(lists: ScoredLists, share: float, *, warns: bool = True) -> F
             SmallTopWarning,
         )
     return masses
-
-
-def precision_at_top_curve(
-    y_true: Any, y_score: Any, *, sample_weight: Any = None, pos_label: Any = None
-) -> tuple[FloatArray, FloatArray]:
-    """Precision at every position of one list, for plots.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes.
-    y_score : array-like of shape (n_samples,)
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights, read as repetitions. A position is the sum of the weights down to
-        it.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    position : ndarray of shape (n_positions,)
-        Positions from the top: 1, 2, ... without weights, else sums of weights. Items of weight 0
-        have no position.
-    precision : ndarray of shape (n_positions,)
-        Share of positives down to each position, in [0, 1], averaged over all orders of tied
-        items.
-
-    Raises
-    ------
-    ValueError
-        If the labels, scores or weights are invalid.
-
-    See Also
-    --------
-    precision_at_top_score : Precision at one point of the curve.
-    sklearn_rank.plotting.CurveDisplay : Plots the curve.
-
-    Notes
-    -----
-    The time is O(n log n), the memory O(n).
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import precision_at_top_curve
-    >>> position, precision = precision_at_top_curve([1, 0, 1, 0], [3.0, 2.0, 2.0, 1.0])
-    >>> position
-    array([1., 2., 3., 4.])
-    >>> precision
-    array([1.        , 0.75      , 0.66666667, 0.5       ])
-    """
-    labels = LabelType("binary", pos_label)
-    lists = check_scored_lists(y_true, y_score, labels, sample_weight=sample_weight)
-    if lists.n_lists > 1:
-        raise ValueError(
-            "y_true or y_score has two dimensions, but a curve is for one list: pass"
-            " one-dimensional arrays."
-        )
-    blocks = tied_blocks(lists.score)
-    weight = lists.counts
-    total = blocks.totals(weight)
-    positive = blocks.totals(weight * lists.positive)
-    block = np.repeat(np.arange(len(total)), blocks.lengths())
-    position = np.cumsum(weight[blocks.order])
-    into = position - (np.cumsum(total) - total)[block]
-    expected = (np.cumsum(positive) - positive)[block] + into * (positive / total)[block]
-    return position, np.clip(expected / position, 0.0, 1.0)
 
 
 class LiftMeasure(_ShareOfTop):

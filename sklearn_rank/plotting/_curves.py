@@ -1,119 +1,55 @@
-"""Curves of results with their limits and lines of reference."""
+"""Curves of a measure, or of its differences, with their bands."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import singledispatch
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray
+from .._printed import text_table
 from .._validation import check_flag
-from ..inference import CalibrationAtTop, NetBenefitCurve, RocBand
+from ..inference import Intervals
 from ._common import COLORS, GREY, axes_of, band_alpha, draw_legend
 
+# What the places of a curve are, by the parameter of the measure.
+PLACES = {
+    "k": "Items from the top (log scale)",
+    "tau": "Share of the items (log scale)",
+    "max_fpr": "False positive rate",
+    "min_tpr": "True positive rate (recall)",
+    "threshold": "Threshold probability",
+}
 
-class Curve(NamedTuple):
-    """What is drawn of a result."""
-
-    points: FloatArray  # (2, n_points)
-    xlabel: str
-    ylabel: str
-    references: dict[str, tuple[Any, Any]]  # Lines to compare with, by label
-    edges: tuple[FloatArray, FloatArray] | None = None  # Upper and lower edge of a band
-    limits: str = ""  # What the band is
-    note: str = ""  # Value in the legend
-    companion: tuple[str, FloatArray] | None = None  # Label and second values at the same points
-    bottom: float = 0.0  # Start of the vertical axis below 0, as a share of its end
-    log: bool = False  # Whether the horizontal axis has positions, which are logarithmic
-    square: bool = False
-
-
-@singledispatch
-def curve_of(result: Any) -> Curve:
-    """Return what is drawn of a result; a new kind of result registers a function here."""
-    raise TypeError(
-        f"{type(result).__name__} is no curve: pass the result of roc_band, net_benefit_curve,"
-        " calibration_at_top or precision_at_top_curve, or a dict of them by name."
-    )
-
-
-@curve_of.register
-def _(result: RocBand) -> Curve:
-    return Curve(
-        np.stack([result.fpr, result.tpr]),
-        "False positive rate",
-        "True positive rate",
-        {"chance": ([0, 1], [0, 1])},
-        (result.upper, result.lower),
-        f"{100 * result.level:.4g} % band for the whole curve",
-        f"AUC = {np.trapezoid(result.tpr, result.fpr):.2f}",
-        bottom=0.01,
-        square=True,
-    )
-
-
-@curve_of.register
-def _(result: NetBenefitCurve) -> Curve:
-    x = result.threshold
-    return Curve(
-        np.stack([x, result.net_benefit]),
-        "Threshold probability",
-        "Standardized net benefit" if result.standardized else "Net benefit",
-        {"treat all": (x, result.treat_all), "treat none": ([x[0], x[-1]], [0, 0])},
-        (np.stack([x, result.high]), np.stack([x, result.low])),
-        f"{100 * result.level:.4g} % limits at each threshold",
-        bottom=0.15,
-    )
-
-
-@curve_of.register
-def _(result: CalibrationAtTop) -> Curve:
-    return Curve(
-        np.stack([result.k, result.observed]),
-        "Items from the top (log scale)",
-        "Share of positives among them",
-        {},
-        (np.stack([result.k, result.high]), np.stack([result.k, result.low])),
-        f"{100 * result.level:.4g} % limits at each k",
-        companion=("mean probability", result.predicted),
-        log=True,
-    )
-
-
-@curve_of.register(tuple)
-def _(result: tuple[FloatArray, FloatArray]) -> Curve:
-    position, precision = result
-    return Curve(
-        np.stack([position, precision]),
-        "Items from the top (log scale)",
-        "Precision among them",
-        {"base rate": ([position[0], position[-1]], [precision[-1]] * 2)},
-        log=True,
-    )
+# Where the colours are used up, they begin again with another style of lines.
+STYLES = "-", *((0, dashes) for dashes in ((5, 2), (1, 1.2), (5, 1.5, 1, 1.5), (9, 2, 1, 2, 1, 2)))
 
 
 class CurveDisplay:
-    """Curves of one or of several models, with confidence limits and lines of reference.
+    """A measure, or its differences, at all places of a curve, with the band that holds for all.
 
     Create one with :meth:`from_result`.
 
     Parameters
     ----------
-    results : dict of str to result
-        Results of one kind, by the name in the legend.
+    curve : Intervals
+        Result of :func:`~sklearn_rank.inference.curve`.
+    table : sequence of float, default=()
+        Places that are marked, and listed below with the limits of the band.
 
     Attributes
     ----------
-    line_ : matplotlib Line2D
-        The curve; if there are several, the last one.
     lines_ : dict of str to matplotlib Line2D
-        All curves by name.
-    bands_ : dict of str to matplotlib Polygon
-        Confidence limits by name; empty if ``band=False`` or the results have none.
+        Curves by ranker or contrast.
+    bands_ : dict of str to matplotlib PolyCollection
+        Limits that hold for all places, by ranker or contrast; empty if ``band=False``.
+    ranges_ : list of matplotlib Line2D
+        Ranges of places at which one side of a contrast is better.
     references_ : dict of str to matplotlib Line2D
-        Lines of reference of the last curve, by their labels.
+        Lines of reference by their labels.
+    table_ : matplotlib Annotation or None
+        Table of the chosen places; None without any.
     ax_ : matplotlib Axes
         Axes of the plot.
     figure_ : matplotlib Figure
@@ -122,71 +58,71 @@ class CurveDisplay:
     See Also
     --------
     IntervalsDisplay : Intervals, one a row.
-    sklearn.metrics.PrecisionRecallDisplay : Precision against recall.
+    sklearn.metrics.PrecisionRecallDisplay : Precision against recall, at all thresholds.
     sklearn.calibration.CalibrationDisplay : Calibration curve by bins of all probabilities.
 
     Notes
     -----
-    The band of :func:`sklearn_rank.inference.roc_band` holds for the whole curve; the limits of
-    net benefit and of calibration are pointwise. Points that cannot be told from their neighbours
-    are not drawn; ``results`` keep all of them.
+    The limits of each place by itself are drawn darker within the band. Lines of reference are
+    those of the result: a random order, and for net benefit acting on all; and 0 for differences,
+    on which the ranges are marked where the band excludes it.
 
     Examples
     --------
     >>> import matplotlib
+    >>> import numpy as np
     >>> matplotlib.use("agg")
-    >>> from sklearn_rank.metrics import precision_at_top_curve
+    >>> from sklearn_rank.inference import curve
     >>> from sklearn_rank.plotting import CurveDisplay
-    >>> y, score = [1, 1, 0, 1], [4.0, 3.0, 2.0, 1.0]
-    >>> display = CurveDisplay.from_result(
-    ...     precision_at_top_curve(y, score), name="model"
-    ... )
-    >>> display.line_.get_ydata()
-    array([1.        , 1.        , 0.66666667, 0.75      ])
-
-    Several models:
-
-    >>> from sklearn_rank.inference import roc_band
-    >>> bands = {"model": roc_band(y, score), "other": roc_band(y, [1, 2, 3, 4])}
-    >>> CurveDisplay.from_result(bands).line_.get_label()
-    'other (AUC = 0.33)'
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(1000) < 100
+    >>> scores = {"a": rng.normal(size=1000) + 1.5 * y, "b": rng.normal(size=1000) + y}
+    >>> found = curve("recall@k", y, scores, random_state=0)
+    >>> display = CurveDisplay.from_result(found, table=[50, 100])
+    >>> sorted(display.lines_), sorted(display.references_)
+    (['a', 'b'], ['random order'])
     """
 
     lines_: dict[str, Any]
     bands_: dict[str, Any]
+    ranges_: list[Any]
     references_: dict[str, Any]
-    line_: Any
+    table_: Any
     ax_: Any
     figure_: Any
 
-    def __init__(self, results: Mapping[str, Any]) -> None:
-        self.results = dict(results)
+    def __init__(self, curve: Intervals, *, table: Sequence[float] = ()) -> None:
+        if not isinstance(curve, Intervals) or "at" not in curve.keys:
+            raise TypeError(
+                f"{type(curve).__name__} is no curve: pass the result of"
+                " sklearn_rank.inference.curve; IntervalsDisplay draws other tables."
+            )
+        self.curve = curve
+        self.table = tuple(table)
 
     @classmethod
     def from_result(
         cls,
-        result: Any,
+        curve: Intervals,
         *,
-        name: str | None = None,
+        table: Sequence[float] = (),
         band: bool = True,
         ax: Any = None,
         **kwargs: Any,
     ) -> CurveDisplay:
-        """Draw a curve, or several on the same axes.
+        """Draw a curve of one or of several rankers, or of differences.
 
         Parameters
         ----------
-        result : result or dict of str to result
-            What :func:`~sklearn_rank.metrics.precision_at_top_curve`,
-            :func:`~sklearn_rank.inference.calibration_at_top`,
-            :func:`~sklearn_rank.inference.net_benefit_curve` or
-            :func:`~sklearn_rank.inference.roc_band` returns, or several of one kind by name.
-        name : str or None, default=None
-            Name in the legend. Not allowed with a dict.
+        curve : Intervals
+            Result of :func:`~sklearn_rank.inference.curve`, or a part of it, such as
+            ``found["a"]``.
+        table : sequence of float, default=()
+            Places that are marked, and listed below with the limits of the band.
         band : bool, default=True
-            Whether to draw the confidence limits.
+            Whether to draw the limits.
         ax : matplotlib Axes or None, default=None
-            Axes to draw on, which may have curves. None creates new axes.
+            Axes to draw on. None creates new axes.
         **kwargs : dict
             Keyword arguments passed to matplotlib's ``plot`` for the curves.
 
@@ -195,13 +131,7 @@ class CurveDisplay:
         CurveDisplay
             Display with the drawn plot.
         """
-        if not isinstance(result, Mapping):
-            result = {name or "": result}
-        elif name is not None:
-            raise ValueError(
-                f"name={name!r} is for one result, but a dict has names: leave it out."
-            )
-        return cls(result).plot(ax, band=band, **kwargs)
+        return cls(curve, table=table).plot(ax, band=band, **kwargs)
 
     def plot(self, ax: Any = None, *, band: bool = True, **kwargs: Any) -> CurveDisplay:
         """Draw the curves.
@@ -209,9 +139,9 @@ class CurveDisplay:
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Axes to draw on, which may have curves. None creates new axes.
+            Axes to draw on. None creates new axes.
         band : bool, default=True
-            Whether to draw the confidence limits.
+            Whether to draw the limits.
         **kwargs : dict
             Keyword arguments passed to matplotlib's ``plot`` for the curves.
 
@@ -224,96 +154,79 @@ class CurveDisplay:
         ------
         ImportError
             If matplotlib is not installed.
-        TypeError
-            If a result is no curve.
         ValueError
-            If there is no result, or if they are of several kinds.
+            If a place of the table is outside of the curve.
         """
         check_flag("band", band)
-        curves = {name: curve_of(result) for name, result in self.results.items()}
-        if len({(curve.xlabel, curve.ylabel) for curve in curves.values()}) != 1:
-            raise ValueError("Pass at least one result, and results of one kind.")
-        of_all = next(iter(curves.values()))
-        # Own figures have room for a legend of as many lines.
-        height = (5.0 if of_all.square else 4.4) + 0.2 * len(curves)
-        ax = axes_of(ax, figsize=(5.2 if of_all.square else 6.4, height))
-        self.lines_, self.bands_, self.references_ = {}, {}, {}
-        for name, curve in curves.items():
-            self._draw(ax, name, curve, len(curves) if band else 0, kwargs)
-        ax.set(xlabel=of_all.xlabel, ylabel=of_all.ylabel)
-        if of_all.log:
-            _log_positions(ax)
-        if of_all.square:
-            ax.set(xlim=(-0.01, 1.01), aspect="equal")
+        found = self.curve
+        column = "contrast" if "contrast" in found.keys else "ranker"
+        names = list(dict.fromkeys(found.keys[column]))
+        told = dict(zip(names, found.conclusions, strict=False))
+        # Own figures have room for a legend and a table of as many lines.
+        height = 4.4 + 0.2 * len(names) * (1 + len(self.table))
+        ax = axes_of(ax, figsize=(6.4, height))
+        ylabel, places = found.target.rsplit(" on ", 1)[0], np.array(found.keys["at"])
+        ax.set(xlabel=PLACES.get(found.parameter, found.parameter), ylabel=ylabel)
+        if found.parameter in ("k", "tau"):
+            _log_places(ax, places)
+        self.lines_, self.bands_, self.ranges_, self.references_ = {}, {}, [], {}
+        earlier = sum(line.get_gid() == "curve" for line in ax.lines)
+        seen, level = [0.0], f"{100 * found.level:.4g} %"
+        for number, name in enumerate(names, earlier):
+            part = found[name]
+            x, y = part.keys["at"], [row.estimate for row in part.pointwise]
+            style = {"color": COLORS[number % len(COLORS)], "linewidth": 1.5}
+            style |= {"linestyle": STYLES[number // len(COLORS) % len(STYLES)], "gid": "curve"}
+            style["label"] = told.get(name, name if len(names) > 1 else ylabel)
+            (self.lines_[name],) = ax.plot(x, y, **{**style, **kwargs})
+            color, seen = self.lines_[name].get_color(), [*seen, *y]
+            drawn = {"for all places": part.together, "for each (darker)": part.pointwise}
+            for text, limits in drawn.items() if band else ():
+                edges = np.array([(row.low, row.high) for row in limits])
+                seen += edges[np.isfinite(edges)].tolist()
+                area = {"alpha": band_alpha(ax, len(names)), "color": color, "linewidth": 0}
+                area |= {"label": None if number else f"{level} {text}", "gid": "reference"}
+                self.bands_.setdefault(
+                    name, ax.fill_between(x, *np.clip(edges, -1e9, 1e9).T, **area)
+                )
+            for _, first, last, *_ in part.ranges:
+                self.ranges_ += ax.plot([first, last], [0, 0], color=color, linewidth=5)
+        quiet = {"color": GREY, "linewidth": 1, "zorder": 1, "gid": "reference"}
+        for text, values in found[names[0]].references.items():
+            (line,) = ax.plot(x, values, linestyle="--", label=text, **quiet)
+            self.references_[text] = line
+        low, high = min(seen), max(seen)
+        if low < 0.0:
+            self.references_["0"] = ax.axhline(0.0, linestyle=":", **quiet)
+        if found.parameter == "threshold" and column == "ranker":
+            low = max(low, -0.15 * high)  # Acting on all at high thresholds is far below.
+        ax.set_ylim(low - 0.02 * (high - low) * (low < 0.0), high + 0.02 * (high - low))
+        self.table_ = self._draw_table(ax, names) if self.table else None
         draw_legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw(self, ax: Any, name: str, curve: Curve, n_bands: int, style: Any) -> None:
-        """Draw a curve in the next colour, its band, and its lines of reference."""
-        earlier = sum(line.get_gid() == "curve" for line in ax.lines)
-        label = f"{name} ({curve.note})" if name and curve.note else name or curve.note
-        # Line styles continue the colours.
-        dashes = ((5, 2), (1, 1.2), (5, 1.5, 1, 1.5), (9, 2, 1, 2, 1, 2))
-        styles = ["-", *((0, lengths) for lengths in dashes)]
-        usual = {
-            "color": COLORS[earlier % len(COLORS)],
-            "linestyle": styles[earlier // len(COLORS) % len(styles)],
-            "linewidth": 1.5,
-            "label": label or curve.ylabel,
-        }
-        x, y = curve.points
-        seen = _visible(np.log(x) if curve.log else x, y)
-        (self.line_,) = ax.plot(x[seen], y[seen], **{**usual, **style, "gid": "curve"})
-        self.lines_[name], color = self.line_, self.line_.get_color()
-        heights = [y, *(line[1] for line in curve.references.values())]
-        if n_bands and curve.edges is not None:
-            upper, lower = (edge[:, _visible(*edge)] for edge in curve.edges)
-            (self.bands_[name],) = ax.fill(
-                *np.concatenate([upper, lower[:, ::-1]], axis=1),
-                color=color,
-                alpha=band_alpha(ax, n_bands),
-                linewidth=0,
-                label=None if earlier else curve.limits,
-                gid="reference",
-            )
-            heights.append(upper[1])
-        lines = [(text, *line, GREY) for text, line in curve.references.items()]
-        if curve.companion is not None:
-            text, values = curve.companion
-            lines.append((text, x, values, color))
-            heights.append(values)
-        for number, (text, along, values, of_line) in enumerate(lines):
-            (self.references_[text],) = ax.plot(
-                along,
-                values,
-                color=of_line,
-                linestyle=("--", ":")[number % 2],
-                linewidth=1,
-                zorder=1,
-                label=None if earlier else text,
-                gid="reference",
-            )
-        highest = float(np.max(np.concatenate(heights))) or 1.0
-        top = max(1.02 * highest, ax.get_ylim()[1] if earlier else 0.0)
-        ax.set_ylim(-curve.bottom * top, top)
+    def _draw_table(self, ax: Any, names: list[str]) -> Any:
+        """Mark the chosen places, and list them below the axes with the limits of the band."""
+        rows = []
+        for place, name in product(self.table, names):
+            one, color = self.curve[name].at(place), self.lines_[name].get_color()
+            ends = [[one.estimate - one.low], [one.high - one.estimate]]
+            ax.errorbar(place, one.estimate, yerr=ends, color=color, fmt="o", capsize=3)
+            limits = f"[{one.low:z.3f}, {one.high:z.3f}]"
+            rows.append((f"{place:,g}", name, f"{one.estimate:z.3f}", limits))
+        header = "at", "", "estimate", f"{100 * self.curve.level:.4g} % band"
+        _, text = text_table("", header, rows, left=("",)).split("\n", 1)
+        where = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
+        return ax.annotate(text, (0, 0), (0, -40), family="monospace", fontsize="small", **where)
 
 
-def _log_positions(ax: Any) -> None:
-    """Put positions from the top on a logarithmic axis with the numbers 1, 10, 100."""
-    largest = max(float(ax.dataLim.x1), 2.0)
-    factors = range(1, 10) if largest <= 10 else (1, 2, 5) if largest < 200 else (1,)
-    powers = 10 ** np.arange(int(np.log10(largest)) + 1)
-    ticks = [k for power in powers for k in power * np.array(factors) if k <= largest]
+def _log_places(ax: Any, places: Any) -> None:
+    """Put numbers of items, or shares of them, on a logarithmic axis with ticks such as 1, 10."""
     ax.set_xscale("log")
-    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    whole, (low, high) = places.dtype.kind == "i", (float(places.min()), float(places.max()))
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    factors = (1, 2, 5) if high < 200.0 * low else (1,)
+    ticks = [x for power in powers for x in power * np.array(factors) if low <= x <= high]
+    ax.set_xticks(ticks, [f"{x:,.0f}" if whole else f"{100 * x:g} %" for x in ticks])
     ax.xaxis.set_minor_formatter("")
-
-
-def _visible(x: Any, y: Any) -> BoolArray:
-    """Mask of the points that are drawn: the ends of each run within 1/2000 of the axes."""
-    points = np.stack([np.asarray(x, float), np.asarray(y, float)])
-    low, span = points.min(axis=1, keepdims=True), np.ptp(points, axis=1)[:, None]
-    cell = np.floor((points - low) / np.where(span > 0, span, 1.0) * 2000)
-    new = (cell[:, 1:] != cell[:, :-1]).any(axis=0)
-    return np.append(True, new) | np.append(new, True)

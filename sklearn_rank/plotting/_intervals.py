@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import is_number
-from ..inference import Comparison, Interval
+from ..inference import Comparison, Interval, Intervals
 from ._common import COLORS, GREY, axes_of, band_alpha, draw_legend, label_rows, wrapped
 
 
@@ -129,7 +129,7 @@ class IntervalsDisplay:
     @classmethod
     def from_result(
         cls,
-        intervals: Mapping[str, Interval] | Mapping[float, Interval] | Comparison,
+        intervals: Mapping[str, Interval] | Mapping[float, Interval] | Comparison | Intervals,
         *,
         reference: float | None = None,
         margins: float | Sequence[float] = (),
@@ -140,11 +140,12 @@ class IntervalsDisplay:
 
         Parameters
         ----------
-        intervals : dict of str to Interval, dict of float to Interval, or Comparison
+        intervals : dict of str to Interval, dict of float to Interval, Comparison or Intervals
             Intervals by the names of their rows, the first on top, or by numbers, which make a
-            band. For a comparison the rows are its contrasts.
+            band. For a comparison the rows are its contrasts; for a table of several measures or
+            segments they are its rows, with the limits that hold all together.
         reference : float or None, default=None
-            Value marked by a dotted line, such as 0.5 for an AUC. None means 0 for a comparison
+            Value marked by a dotted line, such as 0.5 for an AUC. None means 0 for differences
             and no line for other intervals.
         margins : float or sequence of float, default=()
             Values marked by dashed lines. () means the margin of a comparison, if it has one, on
@@ -160,6 +161,15 @@ class IntervalsDisplay:
             Display with the drawn plot.
         """
         marks = tuple(np.atleast_1d(margins).tolist())
+        if isinstance(intervals, Intervals):
+            if intervals.better and reference is None:
+                reference = 0.0
+            columns = list(intervals.keys.values())
+            several = [column for column in columns if len(set(column)) > 1] or columns[:1]
+            names = [", ".join(str(x) for x in row if x) for row in zip(*several, strict=True)]
+            told: Any = {"method": "all together", "target": intervals.target}
+            each = [replace(row, **told) for row in intervals.together]
+            intervals = dict(zip(names, each, strict=True))
         if isinstance(intervals, Comparison):
             reference = 0.0 if reference is None else reference
             margin = intervals.margin
@@ -237,7 +247,12 @@ class IntervalsDisplay:
                 ax.errorbar(mid, y, xerr=[[mid - low], [high - mid]], **style)
                 for y, (low, mid, high) in enumerate(drawn)
             ]
-            texts = [f"{row.estimate:z.3f} [{row.low:z.3f}, {row.high:z.3f}]" for row in rows]
+            texts = [
+                "no value"
+                if np.isnan(row.estimate)
+                else f"{row.estimate:z.3f} [{row.low:z.3f}, {row.high:z.3f}]"
+                for row in rows
+            ]
             label_rows(ax, list(self.intervals), texts)
             ax.set(xlim=edges, xlabel=_title(rows))
         self.ax_, self.figure_ = ax, ax.figure

@@ -92,7 +92,6 @@ ARRAYS = {
     "treatment": CLICKS,
     "value": WEIGHT,
     "y": Y,
-    "y_prob": PROBABILITY,
     "y_score": S,
     "y_true": Y,
     "y_val": Y,
@@ -232,15 +231,6 @@ def calls():
             inference.batch_limits,
             rows(batch_score=-S, groups=GROUPS, batch_groups=100 + GROUPS),
         ),
-        "inference.calibration_at_top": (
-            lambda **k: inference.calibration_at_top(k=20, **k),
-            {"y_true": Y, "y_prob": PROBABILITY, "groups": GROUPS},
-        ),
-        "inference.net_benefit_curve": (
-            inference.net_benefit_curve,
-            {"y_true": Y, "y_prob": PROBABILITY, "groups": GROUPS},
-        ),
-        "inference.roc_band": (inference.roc_band, rows(groups=GROUPS)),
         "inference.recall_certificate": (
             lambda y_true: inference.recall_certificate(y_true, design="all", recall=0.9),
             {"y_true": Y},
@@ -536,9 +526,6 @@ def of_scalars():
         inference.metric_interval: rows(measure="auc"),
         inference.compare: {**y_true, "measure": "auc", "scores": {"a": S, "b": -S}},
         inference.batch_limits: rows(batch_score=-S),
-        inference.calibration_at_top: {**y_true, "y_prob": PROBABILITY, "k": 20},
-        inference.net_benefit_curve: {**y_true, "y_prob": PROBABILITY},
-        inference.roc_band: rows(),
         inference.recall_certificate: {**y_true, "design": "all", "recall": 0.9},
         inference.plan_labels: {
             "measure": "auc",

@@ -71,7 +71,7 @@ def of_estimator(kind):
 
 
 MARGINS = {"radius": 9.0, "norm": 1.0, "rho": 1.0}
-NDCG, BAND = metrics.get_measure("ndcg"), inference.roc_band(y, PROB)
+NDCG, LIFT = metrics.get_measure("ndcg"), inference.curve("lift", y, PROB, at=[0.3, 0.6])
 FITS = [LogisticRegression(), LogisticRegression(C=0.1)]
 CALLS = {
     datasets.load_letor: lambda **flag: datasets.load_letor(BytesIO(b"1 qid:1 1:2\n"), **flag),
@@ -79,8 +79,8 @@ CALLS = {
     metrics.Measure.of_lists: partial(NDCG.of_lists, LISTS),
     metrics.Measure.__call__: partial(NDCG, y, X[:, 0], qid=qid),
     metrics.Measure.influence: partial(metrics.get_measure("auc").influence, y > 0, X[:, 0]),
-    plotting.CurveDisplay.from_result: partial(plotting.CurveDisplay.from_result, BAND),
-    plotting.CurveDisplay.plot: plotting.CurveDisplay({"model": BAND}).plot,
+    plotting.CurveDisplay.from_result: partial(plotting.CurveDisplay.from_result, LIFT),
+    plotting.CurveDisplay.plot: plotting.CurveDisplay(LIFT).plot,
 }
 CALLS |= {
     call.func: call

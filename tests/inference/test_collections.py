@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from sklearn_rank import inference
-from sklearn_rank.inference import compare, metric_interval, roc_band
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import (
     Accumulator,
     Exponential,
@@ -124,7 +124,6 @@ LISTS = {
     "metric_interval, top exact": lambda d: metric_interval(
         "precision@top0.1", d["y"], d["a"], method="exact"
     ),
-    "roc_band": lambda d: roc_band(d["y"], d["a"]),
     "curve": lambda d: inference.curve(
         "lift", d["y"], d["a"], at=[0.1, 0.3], random_state=0
     ).together[1],
@@ -189,15 +188,12 @@ ROWS = {
     "metric_interval, groups of queries": lambda d: metric_interval(
         "ndcg", d["y"], d["a"], qid=d["q"], groups=d["q"]
     ),
-    "calibration_at_top": lambda d: inference.calibration_at_top(d["y"], d["a"]),
-    "net_benefit_curve": lambda d: inference.net_benefit_curve(d["y"], d["a"]),
     "curve, groups": lambda d: inference.curve(
         "lift", d["y"], d["a"], at=[0.1, 0.3], groups=d["q"]
     ),
     "curve, several rankers": lambda d: inference.curve(
         "lift", d["y"], {"a": d["a"], "b": d["b"]}, at=[0.1, 0.3]
     ),
-    "roc_band, groups": lambda d: roc_band(d["y"], d["a"], groups=d["q"]),
     "compare, unpaired groups": lambda d: compare(
         "auc",
         {"a": d["y"], "b": d["y"]},

@@ -10,11 +10,8 @@ from scipy.special import expit, stdtr, stdtrit
 
 from sklearn_rank import inference
 from sklearn_rank.inference import (
-    calibration_at_top,
     compare,
     metric_interval,
-    net_benefit_curve,
-    roc_band,
     two_sample_rank_test,
 )
 from sklearn_rank.inference._evidence import Groups, check_groups, check_lists, influences_of
@@ -89,13 +86,12 @@ CALLS = {
         "partial_auc@fpr0.4", y, a, groups=g
     ),
     "metric_interval, top": lambda y, a, b, g: metric_interval("precision@top0.3", y, a, groups=g),
-    "roc_band": lambda y, a, b, g: roc_band(y, a, groups=g),
-    "calibration_at_top": lambda y, a, b, g: calibration_at_top(y, expit(a), tau=0.5, groups=g).at(
-        round(0.5 * len(y))
+    "metric_interval, draws": lambda y, a, b, g: metric_interval(
+        f"calibration@{round(0.5 * len(y))}", y, expit(a), groups=g
     ),
-    "net_benefit_curve": lambda y, a, b, g: net_benefit_curve(
-        y, expit(a), thresholds=[0.4], groups=g
-    ).at(0.4),
+    "metric_interval, shares": lambda y, a, b, g: metric_interval(
+        "net_benefit@0.4", y, expit(a), groups=g
+    ),
     "compare": lambda y, a, b, g: compare("auc", y, {"a": a, "b": b}, groups=g, random_state=0),
     "two_sample_rank_test": lambda y, a, b, g: two_sample_rank_test(
         *split(y, a), method="normal", groups=None if g is None else split(y, np.asarray(g))
@@ -130,8 +126,6 @@ def numbers(found):
     """Width and p-value of a result."""
     if hasattr(found, "contrasts"):
         return np.array([found.high[0] - found.low[0], found.pvalue])
-    if hasattr(found, "tpr_margin"):
-        return np.array([found.fpr_margin, found.tpr_margin])
     return np.array([found.width, np.nan])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, sem, t
 
-from sklearn_rank.inference import metric_interval, roc_band
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import TopDCG, bedroc_score, get_measure, linear_rank_score, make_measure
 from sklearn_rank.metrics._score_generating import Screening
 from tests.catalogue import variance_of_influence
@@ -87,7 +87,6 @@ def test_refusals(measure, options, message):
 @pytest.mark.parametrize(
     "function",
     [
-        roc_band,
         lambda y, s: metric_interval("auc", y, s),
         lambda y, s: metric_interval("bedroc@20", y, s),
         lambda y, s: metric_interval("ndcg", y, s, qid=[0, 0, 1, 1]),

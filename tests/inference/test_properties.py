@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import compare, metric_interval, roc_band, two_sample_rank_test
+from sklearn_rank.inference import compare, metric_interval, two_sample_rank_test
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -191,13 +191,3 @@ def test_samples_turned_round(levels):
 def test_samples_are_called_by_their_names(scores, message):
     with pytest.raises(ValueError, match=message):
         two_sample_rank_test(*scores)
-
-
-def test_the_band_holds_the_empirical_curve_and_the_interval_of_no_level_is_wider():
-    for y, score in lists():
-        band = roc_band(y, score)
-        upper = np.interp(band.fpr, *band.upper)
-        assert np.all(upper >= band.tpr - 1e-12)
-        wider = roc_band(y, score, level=0.99)
-        assert wider.tpr_margin > band.tpr_margin
-        assert wider.fpr_margin > band.fpr_margin

@@ -382,7 +382,7 @@ def test_nothing_to_evaluate():
 def test_what_needs_all_rows_refuses_collections(monkeypatch):
     y_true, y_score = chunked(FRAME.label.to_numpy(), FRAME.score.to_numpy())
     with pytest.raises(TypeError, match=r"y_true is a dask collection.* pass y_true\.compute\(\)"):
-        metrics.precision_at_top_curve(y_true, y_score)
+        get_measure("auc").influence(y_true, y_score)
     with pytest.raises(TypeError, match=r"y_score\.compute\(\)"):
         metrics.rank_positions(y_score)
     with pytest.raises(TypeError, match=r"y_true\.compute\(\)"):

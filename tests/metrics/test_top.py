@@ -11,7 +11,6 @@ from sklearn_rank.metrics import (
     average_precision_score,
     coverage_loss,
     get_measure,
-    precision_at_top_curve,
     precision_at_top_score,
     success_at_k_score,
 )
@@ -58,23 +57,6 @@ def test_small_tops_of_many_queries_warn_once():
     with pytest.warns(SmallTopWarning) as caught:
         precision_at_top_score(y_true, y_true, tau=0.1, qid=qid)
     assert len(caught) == 1
-
-
-def test_every_point_of_the_curve_is_a_precision_at_the_top():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        n = int(rng.integers(2, 40))
-        y_true, y_score = rng.integers(0, 2, n), rng.integers(0, 6, n)
-        weight = rng.integers(0, 3, n)
-        weight[0] = 1
-        position, precision = precision_at_top_curve(y_true, y_score, sample_weight=weight)
-        assert position[-1] == weight.sum()
-        for j, value in zip(position[:-1], precision[:-1], strict=True):
-            expected = precision_at_top_score(
-                y_true, y_score, tau=j / weight.sum(), sample_weight=weight
-            )
-            assert value == pytest.approx(expected)
-        assert precision[-1] == pytest.approx(np.average(y_true, weights=weight))
 
 
 def test_a_top_of_positives_only_is_exactly_1():

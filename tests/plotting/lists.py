@@ -1,15 +1,17 @@
 """Results that the tests of displays draw."""
 
+from functools import partial
+
 import numpy as np
 
-from sklearn_rank.inference import calibration_at_top, net_benefit_curve, roc_band
-from sklearn_rank.metrics import precision_at_top_curve
+from sklearn_rank.inference import curve
 
+SHARES = np.arange(1, 10) / 10
 RESULTS = {
-    "top": precision_at_top_curve,
-    "calibration": calibration_at_top,
-    "benefit": lambda y, score: net_benefit_curve(y, score, thresholds=np.arange(20) / 20),
-    "roc": roc_band,
+    "top": partial(curve, "precision@k", random_state=0),
+    "calibration": partial(curve, "calibration@k", random_state=0),
+    "benefit": partial(curve, "net_benefit", at=SHARES, random_state=0),
+    "roc": partial(curve, "tpr@fpr", at=SHARES, random_state=0),
 }
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import Comparison, Interval, metric_interval
+from sklearn_rank.inference import Comparison, Interval, compare, metric_interval
 from sklearn_rank.metrics import make_measure
 from sklearn_rank.plotting import IntervalsDisplay
 
@@ -174,3 +174,22 @@ def test_keys_are_names_or_numbers(key):
     found = by_numbers((1, 0.1, 0.2))
     with pytest.raises(TypeError, match=f"intervals has the key {key!r}: pass names"):
         IntervalsDisplay.from_result({**found, key: found[1]})
+
+
+def test_a_table_of_several_questions_has_a_row_for_each():
+    y = np.tile([1, 0, 0, 1, 0], 20)
+    scores = {name: y + np.random.default_rng(i).normal(size=100) for i, name in enumerate("ab")}
+    found = compare(["auc", "recall@20"], y, scores, random_state=0)
+    display = IntervalsDisplay.from_result(found)
+    assert list(display.intervals) == ["auc", "recall@20"]
+    for name, row in display.intervals.items():
+        assert (row.low, row.high) == (found[name].band.low, found[name].band.high)
+    assert display.reference == 0.0
+    assert display.ax_.get_xlabel().endswith("(95 %, all together)")
+    segment = np.where(np.arange(100) < 96, "most", "none")
+    y[96:] = 0
+    by = metric_interval("recall@20", y, scores["a"], by=segment, random_state=0)
+    display = IntervalsDisplay.from_result(by)
+    assert list(display.intervals)[:2] == ["most, own rows", "most, all rows"]
+    assert "no value" in words(display.ax_.texts)
+    assert display.reference is None

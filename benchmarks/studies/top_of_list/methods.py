@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_rank import TopFocusedRanker
 from sklearn_rank._order import quantile_at_mass, top_mass
 from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
-from sklearn_rank.metrics import Cauchy, precision_at_top_curve
+from sklearn_rank.metrics import Cauchy, smoothed_precision_at_top_score
 from sklearn_rank.rankers._reweighted import focus_weights
 
 LOGISTIC_GRID = np.logspace(-3, 2, 6)
@@ -26,10 +26,7 @@ MANY_FEATURES = 100  # accuracy at the top takes minutes for large C where there
 
 def smoothed_precisions(y, score, taus):
     """Mean of P@{tau/2, tau, 2 tau, 4 tau} for each tau."""
-    _, precision = precision_at_top_curve(y, score)
-    shares = np.outer(taus, (0.5, 1.0, 2.0, 4.0))
-    positions = np.maximum(1, np.floor(shares * len(y) + 0.5).astype(int))
-    return precision[positions - 1].mean(axis=1)
+    return np.array([smoothed_precision_at_top_score(y, score, tau=tau) for tau in taus])
 
 
 def inner_folds(split, n_folds):

@@ -26,37 +26,36 @@ models = {
 prob = {name: model.predict_proba(X_test)[:, 1] for name, model in models.items()}
 
 # %%
-# Precision among the first k items.
-from sklearn_rank.metrics import precision_at_top_curve
+# Precision among the first k items, with limits for all k at once, and those at two of them.
+from sklearn_rank.inference import curve
 from sklearn_rank.plotting import CurveDisplay
 
-curves = {name: precision_at_top_curve(y_test, p) for name, p in prob.items()}
-display = CurveDisplay.from_result(curves)
+found = curve("precision@k", y_test, prob, random_state=0)
+display = CurveDisplay.from_result(found, table=[20, 200])
 plt.show()
 
 # %%
-# Fraction of positives among the first k items, and their mean probability.
-from sklearn_rank.inference import calibration_at_top
-
-tops = {name: calibration_at_top(y_test, p) for name, p in prob.items()}
-display = CurveDisplay.from_result(tops)
+# Mean probability of the first k items less the share of positives among them: 0 is calibrated.
+found = curve("calibration@k", y_test, prob, random_state=0)
+display = CurveDisplay.from_result(found)
 plt.show()
 
 # %%
 # Net benefit of acting on the items whose probability reaches a threshold.
-from sklearn_rank.inference import net_benefit_curve
-
-benefits = {name: net_benefit_curve(y_test, p) for name, p in prob.items()}
-display = CurveDisplay.from_result(benefits, band=False)
+found = curve("net_benefit", y_test, prob, random_state=0)
+display = CurveDisplay.from_result(found, band=False)
 plt.show()
 
 # %%
 # ROC curve with a band for the whole curve.
-from sklearn_rank.inference import roc_band
+found = curve("tpr@fpr", y_test, prob["logistic"], random_state=0)
+display = CurveDisplay.from_result(found, table=[0.05, 0.1])
+plt.show()
 
-display = CurveDisplay.from_result(
-    roc_band(y_test, prob["logistic"]), name="logistic"
-)
+# %%
+# Differences, with the range in which one of the models is better.
+found = curve("recall@top", y_test, prob, baseline="naive Bayes", random_state=0)
+display = CurveDisplay.from_result(found)
 plt.show()
 
 # %%

@@ -46,14 +46,12 @@ print(compare("recall@200", y_test, scores, baseline="ensemble", random_state=0)
 # of the share that is found at the capacity, with intervals that hold for all three at once.
 import matplotlib.pyplot as plt
 
-from sklearn_rank.metrics import precision_at_top_curve
+from sklearn_rank.inference import curve
 from sklearn_rank.plotting import CurveDisplay, IntervalsDisplay
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-CurveDisplay.from_result(
-    {name: precision_at_top_curve(y_test, score) for name, score in scores.items()},
-    ax=left,
-)
+found = curve("precision@k", y_test, scores, random_state=0)
+CurveDisplay.from_result(found, ax=left, band=False)
 left.axvline(200, color="grey")
 left.set_xlabel("Patients followed up (log scale)")
 left.set_ylabel("Share of ill patients among them")
