@@ -132,9 +132,9 @@ def midp_limits(estimate: Any, n_effective: Any, level: Any) -> tuple[FloatArray
     # With fewer draws the limits are those of the range.
     draws = np.maximum(n_effective, NEGLIGIBLE)
     tail = (1.0 - level) / 2.0
-    hits, misses = draws * estimate, draws * (1.0 - estimate)
-    low, high = _lower(hits, misses, tail), 1.0 - _lower(misses, hits, tail)
-    return np.minimum(low, estimate), np.maximum(high, estimate)
+    both = np.stack(np.broadcast_arrays(draws * estimate, draws * (1.0 - estimate)))
+    low, above = _lower(both, both[::-1], tail)
+    return np.minimum(low, estimate), np.maximum(1.0 - above, estimate)
 
 
 def _lower(hits: Any, misses: Any, tail: Any) -> FloatArray:

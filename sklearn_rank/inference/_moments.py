@@ -10,12 +10,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import hypot, inf, isfinite, isnan, nan, pi, sqrt
+from math import ceil, hypot, inf, isfinite, isnan, nan, pi, sqrt
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import exprel, ndtri
-from scipy.stats import binom
+from scipy.special import bdtrik, exprel, ndtri
 
 from .._typing import FloatArray
 from ..metrics._shared import (
@@ -375,8 +374,10 @@ class RateMoments(Moments):
         tail, curve = (1.0 - level) / 2.0, self.curve
         k, m = curve.upto[:, -1].tolist()
         estimate = curve.before(curve.threshold) / k
-        least = float(binom.ppf(tail, self.n_others, curve.rate)) * m / self.n_others
-        largest = float(binom.isf(tail, self.n_others, curve.rate) + 1.0) * m / self.n_others
+        # Quantiles of a binomial number of the others before the threshold of the population.
+        n, unit = self.n_others, m / self.n_others
+        least = ceil(bdtrik(tail, n, curve.rate)) * unit
+        largest = (n + 1.0 - ceil(bdtrik(tail, n, 1.0 - curve.rate))) * unit
         chance = safe_limits(estimate, self.n_ones, level)
         low = estimate - hypot(estimate - curve.before(least) / k, estimate - chance[0])
         high = estimate + hypot(curve.before(largest) / k - estimate, chance[1] - estimate)
