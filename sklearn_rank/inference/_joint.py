@@ -13,7 +13,7 @@ powers, and are those of a normal mean where the units are normal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import inf, isfinite, nan
@@ -233,6 +233,20 @@ class Single(Protocol):
 
     def interval(self, level: float) -> Any:
         """The limits with what they are of."""
+
+
+@dataclass(frozen=True, eq=False)
+class AtLevels:
+    """A statistic whose interval is computed anew at each level."""
+
+    interval: Callable[[float], Any]
+    pvalue: float = nan  # Of a difference
+
+    error = None
+
+    def limits(self, level: float) -> Limits:
+        found = self.interval(level)
+        return found.low, found.high
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,7 @@ import numpy as np
 from ..metrics import Measure
 from ..metrics._shared import ClassInfluence, Evidence, rank_bias, rank_range
 from ._evidence import influence_of, refuse_one_class, refuse_sampling, sampling_influence
-from ._joint import Single
-from ._limits import Limits
+from ._joint import AtLevels, Single
 from ._linear_rank import dkw_interval, limit_range, rank_bootstrap_interval, rank_target
 from ._list_intervals import (
     any_interval,
@@ -337,27 +336,8 @@ def single(
         evidence = evidence.repeat()
     if method.moments is not None:
         return method.moments(evidence, method.name, influence)
-    return Computed(evidence, method, options)
-
-
-@dataclass(frozen=True, eq=False)
-class Computed:
-    """Limits that are computed anew at each level."""
-
-    evidence: Evidence
-    method: Method
-    options: dict[str, Any]
-
-    error = None
-
-    def interval(self, level: float) -> Interval:
-        return self.method.interval(  # type: ignore[misc]
-            self.evidence, level, name=self.method.name, **self.options
-        )
-
-    def limits(self, level: float) -> Limits:
-        found = self.interval(level)
-        return found.low, found.high
+    of_list: Any = method.interval
+    return AtLevels(partial(of_list, evidence, name=method.name, **options))
 
 
 def interval_of(evidence: Evidence, level: float, method: Method, **options: Any) -> Interval:

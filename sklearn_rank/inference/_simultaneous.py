@@ -24,7 +24,7 @@ from ..metrics._shared import ClassInfluence, Evidence
 from ._contrasts import added_in_squares, limits_of_pair, quantiles_at
 from ._evidence import check_lists, influences_of, list_target, read_rows
 from ._intervals import Intervals
-from ._joint import Joint, Single, joint_influence
+from ._joint import AtLevels, Joint, Single, joint_influence
 from ._level import largest_of_contrasts
 from ._limits import Limits, LimitsAt
 from ._methods import refuse_no_variance, single
@@ -282,20 +282,6 @@ def read_rankers(
     how: Any = {"conditional": conditional, "names": list(named)}
     evidences = check_lists(measure, y_true, list(scores.values()), **how, **rows)
     return rankers_on_list(measure, tuple(scores), evidences, compared)
-
-
-@dataclass(frozen=True, eq=False)
-class AtLevels:
-    """Limits that are computed anew at each level."""
-
-    interval: Callable[[float], Interval]
-    pvalue: float = nan  # Of a difference
-
-    error = None
-
-    def limits(self, level: float) -> Limits:
-        found = self.interval(level)
-        return found.low, found.high
 
 
 def _labelled_in_part(

@@ -282,7 +282,8 @@ def _title(rows: list[Interval]) -> str:
     methods = [row.method for row in rows]
     common = [words[0] for words in (levels, methods) if len(set(words)) == 1]
     title = title or "estimate"
-    return f"{title} ({', '.join(common)})" if common else title
+    title = f"{title} ({', '.join(common)})" if common else title
+    return wrapped(title, 64)
 
 
 class QueryDifferenceDisplay:
