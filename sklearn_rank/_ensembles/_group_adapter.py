@@ -810,7 +810,6 @@ class GroupRankerAdapter(QueryRanker):
                     "fit got init_score, but none for the rows of X_val: leave out X_val, y_val "
                     "and qid_val, so that queries of X are held out."
                 )
-            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             X, lists = self._repeatable_lists(X, y, qid, **weights)
             if init_score is not None:
                 columns["init_score"] = check_vector("init_score", init_score, X.shape[0])

@@ -271,6 +271,8 @@ class BoundSearchCV(OfFitted, MetaEstimatorMixin, Ranker):
         Class labels, if the estimator is a classifier.
     n_features_in_ : int
         Number of features, if the estimator provides it.
+    feature_names_in_ : ndarray of shape (``n_features_in_``,)
+        Names of the features, if the estimator was fitted to a data frame.
 
     See Also
     --------
@@ -502,7 +504,8 @@ arbitrary.
 
     def _keep_models(self, plan: FitPlan, fits: list[Fitted]) -> None:
         """Store the models of the chosen candidate, and delete the models of an earlier fit."""
-        forget(self, "best_estimator_", "fold_estimators_")
+        of_best = ("classes_", "n_features_in_", "feature_names_in_")
+        forget(self, "best_estimator_", "fold_estimators_", *of_best)
         if self.refit:
             best = clone(plan.estimator).set_params(**clone(self.best_params_, safe=False))
             self.best_estimator_ = best.fit(plan.X, plan.y, **plan.params)
@@ -510,6 +513,9 @@ arbitrary.
             self.fold_estimators_ = [fit.model for fit in fits]
             if len(fits) == 1:
                 self.best_estimator_ = self.fold_estimators_[0]
+        for name in of_best:
+            if hasattr(getattr(self, "best_estimator_", None), name):
+                setattr(self, name, getattr(self.best_estimator_, name))
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
         """Score the predictions of ``best_estimator_`` by the measure.
@@ -569,26 +575,6 @@ arbitrary.
                 " fold_estimators_."
             )
         return self.best_estimator_
-
-    @property
-    def classes_(self) -> AnyArray:
-        """Class labels, if the estimator is a classifier."""
-        return self._of_fitted("classes_")
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features, if the estimator provides it."""
-        return self._of_fitted("n_features_in_")
-
-    @property
-    def feature_names_in_(self) -> AnyArray:
-        """Names of the features, if the estimator was fitted to a data frame."""
-        return self._of_fitted("feature_names_in_")
-
-    def _of_fitted(self, name: str) -> Any:
-        if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"{type(self).__name__} has no {name} without best_estimator_.")
-        return getattr(self.best_estimator_, name)
 
     def __sklearn_tags__(self) -> Any:
         estimator, *others = self._estimators()

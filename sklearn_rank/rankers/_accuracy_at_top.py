@@ -1013,12 +1013,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                         quantile * len(grid["tau"]) + tau,
                         n_jobs=self.n_jobs,
                     )
-                    ranker = AccuracyAtTopRanker(
-                        self.tau,
-                        kernel=self.kernel,
-                        kernel_params=self.kernel_params,
-                        pos_label=part.pos_label,
-                    )
+                    ranker = self._ranker(part, tau=self.tau)
                     ranker.n_features_in_ = X_train.shape[1]
                     mass = masses[grid["quantile"][quantile]]
                     # The threshold is at the top that is acted on.
@@ -1072,18 +1067,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     def _refit(self, X: Any, rows: TwoClasses, progress: FitProgress) -> None:
         mass = rows.weight if self.quantile_of_ == "sample" else rows.pair_mass()
         cost = rows.costs(self.C_, self.class_weight)
-        chosen = AccuracyAtTopRanker(
-            self.tau_,
-            kernel=self.kernel,
-            kernel_params=self.kernel_params,
-            C=self.C_,
-            quantile=self.quantile_of_,
-            selection=self.selection_,
-            class_weight=self.class_weight,
-            n_jobs=self.n_jobs,
-            pos_label=rows.pos_label,
-        )
+        chosen = self._ranker(rows, **self.best_params_)
         self._fit(chosen, X, rows, cost, mass, progress=progress)
+
+    def _ranker(self, rows: TwoClasses, **chosen: Any) -> AccuracyAtTopRanker:
+        same = ("kernel", "kernel_params", "class_weight", "n_jobs")
+        params = {name: getattr(self, name) for name in same} | chosen
+        return AccuracyAtTopRanker(**params, pos_label=rows.pos_label)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
         """Compute the score defined by ``scoring``.
