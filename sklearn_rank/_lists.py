@@ -440,9 +440,7 @@ def _group_checked(
         if differs.any():
             bad = int(np.searchsorted(offsets, int(np.argmax(differs)), "right")) - 1
             where = "the list" if ids is None else f"the query {ids.tolist()[bad]!r}"
-            raise ValueError(
-                f"query_weight differs within {where}: pass the same for all rows of a query."
-            )
+            raise ValueError(f"query_weight differs within {where}: pass one for each query.")
         if not by_list.any():
             raise ValueError("query_weight is zero for all queries: give one a positive weight.")
     shared = {"offsets": offsets, "ids": ids, "weight": weight, "rows": rows}

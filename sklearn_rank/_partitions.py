@@ -243,8 +243,7 @@ def parts(**columns: Any) -> Partitions:
             unknown = next(column for column in lazy if column not in known)
             raise ValueError(
                 f"{name} is in memory, but {unknown} has partitions of unknown lengths: make"
-                f" {name} a column of the same dataframe, or pass"
-                f" {unknown}.to_dask_array(lengths=True)."
+                f" {name} one of its columns, or pass {unknown}.to_dask_array(lengths=True)."
             )
         _check_total(known, name, _n_rows(value))
         cut[name] = _cut(value, lengths)
@@ -271,9 +270,7 @@ def how_to_join(qid: Any) -> str:
 def no_rows_of(X: Any) -> Any:
     """An array or data frame in memory with the features of a collection, but no rows."""
     if X.ndim != 2:
-        raise ValueError(
-            f"X has {X.ndim} dimensions, but must have two: pass a dask array or dataframe."
-        )
+        raise ValueError(f"X has {X.ndim} dimensions, not two: pass a dask array or dataframe.")
     if isnan(X.shape[1]):
         raise ValueError("X has an unknown number of columns: call X.compute_chunk_sizes() first.")
     return X._meta if _is_frame(X) else np.empty((0, X.shape[1]))
@@ -384,9 +381,8 @@ def _n_rows_of(columns: dict[str, Any]) -> int:
     for name, count in counts.items():
         if count != n_rows:
             raise ValueError(
-                f"{first} has {n_rows} rows, but {name} has {count}: take both from one"
-                " dataframe, or make arrays of both by .to_dask_array(lengths=True) with equal"
-                " chunks."
+                f"{first} has {n_rows} rows, but {name} has {count}: take both from one dataframe,"
+                " or arrays of both by .to_dask_array(lengths=True) with equal chunks."
             )
     return n_rows
 

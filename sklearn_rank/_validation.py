@@ -457,9 +457,7 @@ def _present(
     counts, has_labels = (x.reshape(-1, n_columns).any(axis=1) for x in (positive, present))
     if not np.array_equal(counts, has_labels):
         row = int(np.argmax(counts & ~has_labels))
-        raise ValueError(
-            f"{name} is NaN in all of row {row}, a list without items: remove the row."
-        )
+        raise ValueError(f"{name} is NaN in all of row {row}, a list without items: remove it.")
     return present
 
 
@@ -716,9 +714,8 @@ def _positive_among(
     if len(classes) > 2:
         refuse_marks(classes, name)
         raise ValueError(
-            f"{name} has {len(classes)} classes ({_listed(classes)}), but this measure is for"
-            f" two: pass ({name} == c) for one class c against the rest, or ({name} >= c) for"
-            " grades."
+            f"{name} has {len(classes)} classes ({_listed(classes)}), but this measure is for two:"
+            f" pass ({name} == c) for a class c, or ({name} >= c) for grades."
         )
     if pos_label is None:
         if not are_usual_labels(classes):

@@ -123,9 +123,8 @@ def value_of_labels(
         )
     if "qid" in arguments:
         raise ScorerSetupError(
-            f"qid was passed to a scorer of {name}, but here each row is a list of labels:"
-            " leave it out; if groups are for the splitter only, pass get_scorer(...,"
-            " qid=False)."
+            f"qid was passed to a scorer of {name}, but here each row is a list of labels: leave"
+            " it out; if groups are for the splitter, pass get_scorer(..., qid=False)."
         )
     weight = arguments.pop("sample_weight", None)
     if weight is not None and "query_weight" in arguments:

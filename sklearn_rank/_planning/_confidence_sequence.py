@@ -779,9 +779,7 @@ class ConfidenceSequence:
                 )
             is_bounded = all(map(isfinite, limits))
             if method == "betting" and not is_bounded:
-                raise ValueError(
-                    f"{measure.name} has no known range to bet on: pass method='asymptotic'."
-                )
+                raise ValueError(f"{measure.name} has no known range: pass method='asymptotic'.")
             is_betting = is_betting and is_bounded
             bets_on = on_queries if is_betting else None
         else:

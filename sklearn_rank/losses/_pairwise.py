@@ -399,9 +399,7 @@ class PairwiseConvex(TemplateLoss):
 
     def _regret_constant(self, max_utility: float | None) -> float:
         if self.constant is None:
-            raise ValueError(
-                "The constant for this phi is not known: pass constant= to PairwiseConvex."
-            )
+            raise ValueError("The constant for this phi is not known: pass constant=.")
         return float(self.constant)
 
 
@@ -414,9 +412,7 @@ def _check_decreasing(
     if values.shape != points.shape or slopes.shape != points.shape:
         raise ValueError("phi and derivative must return one value for each difference.")
     if not slopes[12] < 0:
-        raise ValueError(
-            f"derivative is {slopes[12]:g} at 0, but must be negative there to preserve order."
-        )
+        raise ValueError(f"derivative is {slopes[12]:g} at 0, where it must be negative.")
     slack = 1e-9 * (np.abs(slopes).max() + 1)
     if np.any(np.diff(slopes) < -slack) or np.any(slopes > slack):
         raise ValueError(

@@ -156,9 +156,7 @@ def relative_alpha(alpha: Any) -> float | None:
     except ValueError:
         multiple = np.nan
     if unit.strip() != "scale" or not 0 <= multiple < np.inf:
-        raise ValueError(
-            f"alpha={alpha!r} must be a number of at least 0, 'scale', or such as '10*scale'."
-        )
+        raise ValueError(f"alpha={alpha!r} must be a number from 0 on, 'scale' or as '10*scale'.")
     return multiple
 
 

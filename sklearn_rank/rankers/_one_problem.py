@@ -220,9 +220,8 @@ class PNormPushRanker(OneProblemRanker):
         super()._check_parameters(blocked=blocked)
         if self.p > 1e12:  # Powers overflow before they differ from the limit.
             raise ValueError(
-                f"p={self.p!r} of PNormPushRanker must be finite, and at most 1e+12: for "
-                "the limit, which penalises only the highest negative, use "
-                "TopPushRanker(tau=1)."
+                f"p={self.p!r} of PNormPushRanker must be at most 1e+12: for the limit, which"
+                " penalises only the highest negative, use TopPushRanker(tau=1)."
             )
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:

@@ -877,8 +877,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         X, y, rows = super()._check_rows(X, y, sample_weight)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
-                f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
-                " K(X, X)."
+                f"kernel='precomputed' needs a square matrix, got {X.shape}: pass K(X, X)."
             )
         return X, y, rows
 
