@@ -103,14 +103,22 @@ class Intervals(Printed):
         for i in range(len(self)):
             yield {name: column[i] for name, column in self.keys.items()}
 
+    def __contains__(self, key: object) -> bool:
+        return any(key in column for column in self.keys.values())
+
     def __getitem__(self, key: Any) -> Intervals:
-        rows = [i for i, row in enumerate(zip(*self.keys.values(), strict=True)) if key in row]
-        if not rows:
+        columns = [name for name, column in self.keys.items() if key in column]
+        if len(columns) > 1:
+            raise KeyError(
+                f"{key!r} is an entry of {' and of '.join(columns)}: select rows of to_frame(), or"
+                " give one of them another name."
+            )
+        if not columns:
             names = dict.fromkeys(x for column in self.keys.values() for x in column)
             some = ", ".join(map(repr, list(names)[:12])) + (", ..." if len(names) > 12 else "")
             more = "; found.at(place) reads a curve at any place" if "at" in self.keys else ""
             raise KeyError(f"{key!r} is no entry of this table: it has {some}{more}.")
-        return self._only(rows)
+        return self._only([i for i, x in enumerate(self.keys[columns[0]]) if x == key])
 
     def _only(self, rows: list[int]) -> Intervals:
         def of(column: tuple[Any, ...]) -> tuple[Any, ...]:

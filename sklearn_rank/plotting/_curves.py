@@ -35,7 +35,7 @@ class CurveDisplay:
     ----------
     curve : Intervals
         Result of :func:`~sklearn_rank.inference.curve`.
-    table : sequence of float, default=()
+    table : float or sequence of float, default=()
         Places that are marked, and listed below with the limits of the band.
 
     Attributes
@@ -91,21 +91,21 @@ class CurveDisplay:
     ax_: Any
     figure_: Any
 
-    def __init__(self, curve: Intervals, *, table: Sequence[float] = ()) -> None:
+    def __init__(self, curve: Intervals, *, table: float | Sequence[float] = ()) -> None:
         if not isinstance(curve, Intervals) or "at" not in curve.keys:
             raise TypeError(
                 f"{type(curve).__name__} is no curve: pass the result of"
                 " sklearn_rank.inference.curve; IntervalsDisplay draws other tables."
             )
         self.curve = curve
-        self.table = tuple(table)
+        self.table = tuple(np.atleast_1d(table).tolist())
 
     @classmethod
     def from_result(
         cls,
         curve: Intervals,
         *,
-        table: Sequence[float] = (),
+        table: float | Sequence[float] = (),
         band: bool = True,
         ax: Any = None,
         **kwargs: Any,
@@ -117,7 +117,7 @@ class CurveDisplay:
         curve : Intervals
             Result of :func:`~sklearn_rank.inference.curve`, or a part of it, such as
             ``found["a"]``.
-        table : sequence of float, default=()
+        table : float or sequence of float, default=()
             Places that are marked, and listed below with the limits of the band.
         band : bool, default=True
             Whether to draw the limits.

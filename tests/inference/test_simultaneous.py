@@ -338,8 +338,13 @@ def test_tables():
     assert "<table" in found._repr_html_()
     assert found.to_dict()["keys"]["at"] == [0.1, 0.2, 0.1, 0.2]
     assert found == curve("lift", Y, MODELS, at=[0.2, 0.1], random_state=0)
+    assert "a" in found
+    assert "c" not in found
     with pytest.raises(KeyError, match="'c' is no entry of this table"):
         found["c"]
+    clash = metric_interval("auc", Y, MODELS, by=np.where(Q < 20, "a", "c"), random_state=0)
+    with pytest.raises(KeyError, match="'a' is an entry of segment and of ranker"):
+        clash["a"]
     with pytest.raises(AttributeError, match="band is of one row"):
         _ = found.band
 

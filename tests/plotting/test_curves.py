@@ -110,7 +110,7 @@ def test_chosen_places_are_marked_and_listed():
         assert line.split(maxsplit=3) == [f"{place}", name, f"{one.estimate:.3f}", limits]
     assert [bar.lines[0].get_xdata()[0] for bar in display.ax_.containers] == [10, 10, 37, 37]
     with pytest.raises(ValueError, match="place=200 is outside of the curve"):
-        CurveDisplay.from_result(found, table=[200])
+        CurveDisplay.from_result(found, table=200)
 
 
 def test_curves_go_on_in_other_colours_on_the_same_axes():
