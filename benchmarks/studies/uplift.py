@@ -19,7 +19,11 @@ Standard errors of qini and autoc are compared with the deviation of 400 random 
 the definition, in 25 samples of each design: a design misses if the mean of the ratios is off 1 by
 more than 5 %. Times are those of an interval and of 200 halves, the default of grf, of 2,000 and
 of 100,000 rows; the aim is a hundred times. A first run was stopped, and its results not read,
-when the means of the arms took the place of expected outcomes of 0.
+when the means of the arms took the place of expected outcomes of 0. The second covered in .935 or
+more in 239 of 240 cells. The third, which is stored, has limits with as many degrees of freedom as
+the fourth powers tell, and amounts of at least 0 on whose claims this was chosen: claims (a tenth
+of the rows, more of high risk, log-normal), log-normal amounts and Poisson counts; 200 and 1,000
+rows; lorenz@0.1, insurance_gini and c_index of a score, and their differences.
 """
 
 import sys
@@ -41,10 +45,15 @@ STORED = RESULTS / "uplift.csv"
 MEASURES = {
     name: get_measure(name) for name in ("uplift@top0.1", "uplift@top0.3", "qini", "auuc", "autoc")
 }
+OF_AMOUNTS = {name: get_measure(name) for name in ("lorenz@0.1", "insurance_gini", "c_index")}
+AMOUNTS = ("claims", "log-normal", "counts")
 OUTCOMES, SIZES = ("binary", "normal", "spend"), (400, 2000)
 DESIGNS = tuple(
     ", ".join(map(str, design))
-    for design in product(OUTCOMES, SIZES, ("p .5", "p varies"), ("raw", "adjusted"))
+    for design in (
+        *product(OUTCOMES, SIZES, ("p .5", "p varies"), ("raw", "adjusted")),
+        *product(AMOUNTS, (200, 1000)),
+    )
 )
 
 
@@ -66,8 +75,22 @@ def population(outcome, n, rng):
     return base, effect, scores, 0.2 + 0.6 * sigmoid(habit + taste)
 
 
+def amounts_at_least_0(kind, n, rng):
+    risk = rng.normal(size=n)
+    scores = {"a": risk + rng.normal(size=n), "b": risk + 2.0 * rng.normal(size=n)}
+    if kind == "counts":
+        return rng.poisson(np.exp(0.5 * risk)).astype(float), scores
+    if kind == "log-normal":
+        return np.exp(risk + rng.normal(size=n)), scores
+    has_claim = rng.random(n) < 0.1 * np.exp(0.5 * risk - 0.125)
+    return np.where(has_claim, np.exp(rng.normal(7.0, 1.0, n)), 0.0), scores
+
+
 def drawn(design, rng):
     """Amounts and scores of a sample."""
+    if design.startswith(AMOUNTS):
+        kind, n = design.split(", ")
+        return amounts_at_least_0(kind, int(n), rng)
     outcome, n, propensity, adjustment = design.split(", ")
     base, effect, scores, chance = population(outcome, n := int(n), rng)
     if propensity == "p .5":
@@ -85,11 +108,18 @@ def drawn(design, rng):
     return effect_amounts(y, treated, propensity=chance, expected=expected), scores
 
 
+def measures_of(design):
+    return OF_AMOUNTS if design.startswith(AMOUNTS) else MEASURES
+
+
 @cache
 def truths(outcome):
-    _, effect, scores, _ = population(outcome, 2_000_000, seeded("uplift, truth", outcome))
-    found = {}
-    for name, measure in MEASURES.items():
+    n, rng, found = 2_000_000, seeded("uplift, truth", outcome), {}
+    if outcome in AMOUNTS:
+        effect, scores = amounts_at_least_0(outcome, n, rng)
+    else:
+        _, effect, scores, _ = population(outcome, n, rng)
+    for name, measure in measures_of(outcome).items():
         first, second = (measure(effect, score) for score in scores.values())
         found |= {name: first, f"{name}, difference": first - second}
     return found
@@ -116,17 +146,19 @@ def cells(design, repetitions):
     for i in range(repetitions):
         amounts, scores = drawn(design, rng)
         errors = {}
-        for name, measure in MEASURES.items():
+        for name, measure in measures_of(design).items():
             one = metric_interval(measure, amounts, scores["a"])
             both = compare(measure, amounts, scores, random_state=0)
             errors[name] = one.standard_error
             found[name].append((one.estimate, one.low, one.high))
             limits = both.differences[0], both.low[0], both.high[0]
             found[f"{name}, difference"].append(limits)
-        if i < 25:
+        if i < 25 and "qini" in errors:
             halves = half_sample_errors(amounts, scores["a"], 400, rng)
             ratios.append([errors["qini"], errors["autoc"]] / halves)
-    of_halves = dict(zip(("qini", "autoc"), np.mean(ratios, axis=0), strict=True))
+    of_halves = (
+        dict(zip(("qini", "autoc"), np.mean(ratios, axis=0), strict=True)) if ratios else {}
+    )
     for name, limits in found.items():
         value, low, high = np.array(limits).T
         yield {
@@ -161,9 +193,9 @@ def _seconds(call):
 def page():
     """Rows of the table of docs/benchmarks/inference.md, of the stored cells."""
     cells = stored_results(STORED.stem)
-    for outcome, n in product(OUTCOMES, SIZES):
-        of_outcome = [row for row in cells if row["design"].startswith(f"{outcome}, {n},")]
-        shown = [outcome, f"{n:,}"]
+    for outcome, n in dict.fromkeys(tuple(design.split(", ")[:2]) for design in DESIGNS):
+        of_outcome = [row for row in cells if row["design"].startswith(f"{outcome}, {n}")]
+        shown = [outcome, f"{int(n):,}"]
         for is_difference in (False, True):
             rows = [x for x in of_outcome if x["measure"].endswith("difference") == is_difference]
             cover, width = ([float(row[key]) for row in rows] for key in ("cover", "width"))
@@ -171,7 +203,7 @@ def page():
             least = [f"{x:.3f}".removeprefix("0") for x in (min(cover), tail)]
             shown += [*least, f"{min(width):.2f} to {max(width):.2f}"]
         ratios = [float(row["error/halves"]) for row in of_outcome if row["error/halves"]]
-        shown += [f"{min(ratios):.2f} to {max(ratios):.2f}"]
+        shown += [f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios else ""]
         print(f"| {' | '.join(shown)} |")
 
 

@@ -111,6 +111,8 @@ class ClassMoments(Moments):
         length, error = influence.length, float(joint.errors[0])
         if groups is None and influence.sampling_weight is None:
             degrees = inf if influence.positive is not None else influence.n - 1.0
+            if influence.ends is None and degrees < inf:  # the largest of a sample are no ends
+                degrees = float(joint.standard_errors(np.ones((1, 1)))[1][0])
         else:
             degrees = joint.spread.of(np.ones(1))
         origin, unit = (influence.range[0], length) if isfinite(length) else (0.0, 1.0)
