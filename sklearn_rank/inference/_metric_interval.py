@@ -212,7 +212,13 @@ def metric_interval(
     - ``"tpr@fpr"``, ``"fpr@tpr"``: the rate of the population. "order statistics" joins the limits
       of the threshold, which hold for any distribution, with those of the proportion beyond it
       [4]_. "influence", the method with ``groups``, covered only .83 with 10 positives of a large
-      variance.
+      variance. ``"precision@recall"``, a function of the latter at this fraction of positives, has
+      the limits that follow from it.
+    - ``"net_benefit"``: the net benefit in the population, a difference of two proportions: true
+      and false positives of all items; with ``prevalence`` of their class; if ``standardized``,
+      true positives of their class, and the odds of false positives and positives. "joined shares"
+      has Wilson's limits of each, or exact mid-p ones if these are wider, whose distances are
+      added as correlated errors are [4]_. "influence" takes the fraction of positives as fixed.
     - ``"ap"``: the average precision of the population at this fraction of positives, the mean
       over the positives of the precision there. "influence". The value of a list is greater on
       average, since a positive counts in its own precision; this bias is subtracted from the
@@ -224,11 +230,12 @@ def metric_interval(
       population, by "influence".
     - Other measures with an influence function, such as ``"partial_auc"``, ``"lift"``:
       the measure of the population at this fraction of positives. "influence".
-    - ``"precision@k"``, ``"dcg"``, ``"rbp"``, ``positional_score``: the expectation given the
-      scores, with the labels of the first positions as new independent draws. "wilson" and "exact"
-      (Clopper and Pearson), a theorem for equal weights only. The number of draws is the sum of
-      the weights divided by the largest weight, which is k for precision: no sum varies more.
-      Gains are assumed to lie between 0 and the gain of the highest grade in the list.
+    - ``"precision@k"``, ``"calibration@k"``, ``"dcg"``, ``"rbp"``, ``positional_score``: the
+      expectation given the scores, with the labels of the first positions as new independent
+      draws. "wilson" and "exact" (Clopper and Pearson), a theorem for equal weights only. The
+      number of draws is the sum of the weights divided by the largest weight, which is k for
+      precision: no sum varies more. Gains are assumed to lie between 0 and the gain of the highest
+      grade in the list.
     - ``"success@k"``: the same target. "exact" combines the smallest probability that the limit of
       the precision allows with the upper limit of a single draw.
     - ``"pos@top"``: the positives above the highest *observed* negative, a binomial number given

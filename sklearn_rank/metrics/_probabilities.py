@@ -71,17 +71,20 @@ class NetBenefitMeasure(Measure):
         return lists.score >= np.asarray(self.threshold, kind if kind.kind == "f" else None)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        acting, n_pos, n = self._acting(lists), lists.positives, lists.sizes
+        acting = self._acting(lists)
         right, wrong = (
             lists.weighted_totals((acting & rows).astype(np.float64))
             for rows in (lists.positive, ~lists.positive)
         )
         with np.errstate(divide="ignore", invalid="ignore"):
-            if self.prevalence is None:
-                divisor = n_pos if self.standardized else n
-                return right / divisor - self._exchange * wrong / divisor
-            gain, loss = self._worth(self.prevalence)
-            return gain * right / n_pos - loss * wrong / (n - n_pos)
+            return self._value(right, wrong, lists.positives, lists.sizes)
+
+    def _value(self, right: Any, wrong: Any, n_pos: Any, n: Any) -> Any:
+        if self.prevalence is None:
+            divisor = n_pos if self.standardized else n
+            return right / divisor - self._exchange * wrong / divisor
+        gain, loss = self._worth(self.prevalence)
+        return gain * right / n_pos - loss * wrong / (n - n_pos)
 
     def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks, law: str) -> IntArray | None:
         n_acting = np.count_nonzero(self._acting(lists)[blocks.order[blocks.starts]])
@@ -90,12 +93,7 @@ class NetBenefitMeasure(Measure):
     def label_total(self, lists: ScoredLists) -> LabelTotal:
         acting = self._acting(lists).astype(np.float64)
         n, n_acting = float(lists.sizes[0]), float(lists.counts @ acting)
-
-        def value(total: Any, n_pos: Any) -> Any:
-            gain, loss = self._worth(n_pos / n)
-            return gain * total / n_pos - loss * (n_acting - total) / (n - n_pos)
-
-        return LabelTotal(acting, value)
+        return LabelTotal(acting, lambda x, n_pos: self._value(x, n_acting - x, n_pos, n))
 
     def shares(self, lists: ScoredLists) -> tuple[ShareOfRows, ShareOfRows]:
         """Shares of rows of which the measure is the sum."""
