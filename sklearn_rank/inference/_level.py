@@ -55,16 +55,23 @@ class Largest:
 
     def beyond(self, statistics: Any) -> FloatArray:
         """Probabilities that the largest is at least each of some statistics."""
-        statistics = np.asarray(statistics, dtype=np.float64)
+        # Of larger ones a tail is 0 in floating point.
+        statistics = np.minimum(np.asarray(statistics, dtype=np.float64), 37.0)
         statistics = statistics if self.signed else np.maximum(statistics, 0.0)
         nodes = np.unique(statistics)
         if len(nodes) > NODES:
-            nodes = np.linspace(nodes[0], nodes[-1], NODES)
-        chances = [self._beyond(x) for x in nodes.tolist()]
-        with np.errstate(divide="ignore"):  # of 0
-            return np.exp(np.interp(statistics, nodes, np.log(chances)))
+            # Farther out hardly any two variables are beyond at once, which changes no more.
+            inner = np.linspace(nodes[0], min(nodes[-1], 8.0), NODES)
+            nodes = np.unique(np.append(inner, nodes[-1]))
+        # Between nodes the expectation, which changes slowly, not the tail.
+        means = np.exp(np.interp(statistics, nodes, np.log(list(map(self._mean, nodes.tolist())))))
+        return np.minimum(self.n_tails * ndtr(-statistics) * means, 1.0)
 
     def _beyond(self, x: float) -> float:
+        return min(self.n_tails * float(ndtr(-x)) * self._mean(x), 1.0)
+
+    def _mean(self, x: float) -> float:
+        """Expectation of ``1 / N``."""
         tail = float(ndtr(-x))
         drawn = self.along * -ndtri(self.places * tail).astype(np.float32)[:, np.newaxis]
         drawn += self.rest
@@ -72,7 +79,7 @@ class Largest:
             np.abs(drawn, out=drawn)
         # That a variable is beyond itself is not left to rounding.
         count = np.maximum(np.count_nonzero(drawn >= x - 1e-6 * abs(x), axis=1), 1)
-        return min(self.n_tails * tail * float(np.mean(1.0 / count)), 1.0)
+        return float(np.mean(1.0 / count))
 
     def quantile(self, level: float) -> float:
         """Quantile of the largest, between those of one variable and of Bonferroni's limits."""

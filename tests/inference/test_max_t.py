@@ -109,3 +109,12 @@ def test_expected_excess_of_the_largest_of_two():
         assert excess_of_largest(np.array([lead, 0.0]), covariance) == pytest.approx(
             expected, abs=0.03
         )
+
+
+def test_infinite_statistics_among_many_have_no_chance():
+    largest = largest_of_contrasts(np.eye(100), np.eye(100), np.random.default_rng(0))
+    statistics = np.append(np.linspace(0.0, 8.0, 99), np.inf)
+    found = largest.beyond(statistics)
+    assert found[-1] < 1e-290
+    expected = 1.0 - (1.0 - 2.0 * norm.sf(statistics[:-1])) ** 100
+    np.testing.assert_allclose(found[:-1], expected, rtol=0.02)
