@@ -396,11 +396,13 @@ def main():
         for part in arguments.only:
             cells, repetitions = PARTS[part]
             start = time.perf_counter()
-            rows = list(cells(arguments.repetitions or repetitions))
+            rows = []
+            for row in cells(arguments.repetitions or repetitions):
+                rows.append(row)
+                if arguments.write:
+                    update_results("bands", [row], KEYS)
             print(format_table(rows, [(key, key, "") for key in rows[-1]]))
             print(f"{part}: {time.perf_counter() - start:.0f} s", flush=True)
-            if arguments.write:
-                update_results("bands", rows, KEYS)
 
 
 if __name__ == "__main__":
