@@ -224,6 +224,12 @@ def _parse_name(name: str, parameters: dict[str, Any]) -> Measure:
             f"{name!r} is scikit-learn's score of predicted labels or numbers, not of a ranking:"
             " pass 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
         )
+    if "," in bare or bare.endswith("@k"):
+        raise ValueError(
+            f"{name!r} is not the name of one measure: pass several numbers, as 'recall@10,25,50',"
+            " to metric_interval or compare, and a name without its number, as 'recall@k', to"
+            " inference.curve."
+        )
     raise ValueError(
         f"{name!r} is not the name of a measure{_nearest(bare)} get_measure_names() lists all;"
         " 'partial_auc@fpr0.3tpr0.7' has two limits, and '(rel>=2)' after a name sets the smallest"

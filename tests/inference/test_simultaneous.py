@@ -368,6 +368,8 @@ def test_tables():
         (lambda: curve("ndcg@k", GRADE, A, qid=Q), "at is missing"),
         (lambda: curve("lift", Y, MODELS, baseline="c"), "baseline='c' is not among"),
         (lambda: metric_interval([], Y, A), "empty list"),
+        (lambda: metric_interval("recall@k", Y, A), "as 'recall@k', to inference.curve"),
+        (lambda: get_measure("recall@10,25"), "as 'recall@10,25,50', to metric_interval"),
         (lambda: metric_interval(["dcg@5", "auc"], GRADE, A), "auc: y_true has 3 classes"),
         (lambda: metric_interval("auc", Y, A, by=[1, 2]), "by has 2 entries for 400 rows"),
         (lambda: metric_interval("auc", Y, A, by=np.ones(N)), "by has one segment only"),
