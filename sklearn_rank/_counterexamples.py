@@ -198,17 +198,15 @@ class CalibrationCheck(Printed):
         ]
         order, best = (np.asarray(x).tolist() for x in (self.order, self.best_order))
         with np.printoptions(precision=4, suppress=True):
-            return "\n".join(
-                [
-                    f"{pair}: a counterexample, the last of {self.n_tried} distributions of"
-                    f" {lists}.",
-                    *cases,
-                    f"  expected utilities   {self.expected_utility}",
-                    f"  scores of least loss {self.score}",
-                    f"These scores order the items {order}, which falls {self.regret:.4g} short of"
-                    f" {best}, the best order.",
-                ]
-            )
+            lines = [
+                f"{pair}: a counterexample, the last of {self.n_tried} distributions of {lists}.",
+                *cases,
+                f"  expected utilities   {self.expected_utility}",
+                f"  scores of least loss {self.score}",
+                f"These scores order the items {order}, which falls {self.regret:.4g} short of"
+                f" {best}, the best order.",
+            ]
+        return "\n".join(lines)
 
 
 def check_calibration(

@@ -139,11 +139,9 @@ class Partitions:
         array = import_dask("dask.array")
         as_array = self._task(lambda values: np.empty(0, dtype) if values is None else values)
         lengths = self.lengths or (nan,) * len(self.values)
+        chunks = zip(map(as_array, self.values), lengths, strict=True)
         return array.concatenate(
-            [
-                array.from_delayed(as_array(values), shape=(length,), dtype=dtype)
-                for values, length in zip(self.values, lengths, strict=True)
-            ]
+            [array.from_delayed(x, shape=(length,), dtype=dtype) for x, length in chunks]
         )
 
     def _task(self, function: Callable[..., Any]) -> Callable[..., Any]:

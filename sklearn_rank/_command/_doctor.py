@@ -291,13 +291,12 @@ class Doctor:
     def as_json(self) -> str:
         one = {x: next(iter(self.names[x]), None) for x in ("label", "qid", "groups")}
         table = {"file": self.options.file, "rows": self.n, "columns": self.header}
-        return as_json(
-            {
-                "command": "doctor",
-                "input": {**table, **one, "scores": self.names["score"]},
-                "found": self.found,
-                "computable": self.can,
-                "blocked": self.blocked,
-                "commands": self.commands,
-            }
-        )
+        report = {
+            "command": "doctor",
+            "input": {**table, **one, "scores": self.names["score"]},
+            "found": self.found,
+            "computable": self.can,
+            "blocked": self.blocked,
+            "commands": self.commands,
+        }
+        return as_json(report)

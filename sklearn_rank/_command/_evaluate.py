@@ -99,13 +99,9 @@ def run_compare(options: Namespace) -> None:
 def compare_rankings(rankings: Rankings, title: str, options: Namespace) -> Comparison:
     """Compare all rankings by one measure; ValueError if it cannot be."""
     try:
-        return compare(
-            **rankings.arguments(title, list(rankings.scores)),
-            baseline=options.baseline,
-            margin=options.margin,
-            alternative=options.alternative,
-            **_shared(options),
-        )
+        asked = {x: getattr(options, x) for x in ("baseline", "margin", "alternative")}
+        asked |= rankings.arguments(title, list(rankings.scores))
+        return compare(**asked, **_shared(options))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{title}: no comparison: {reason(error)}") from error
 

@@ -184,17 +184,11 @@ class JudgedQueries:
         groups = None if self.groups is None else self.groups.only(has_value)
         common = (self.measure.name, self.measure.counted_range, groups)
         ids = np.asarray(self.first.ids)[has_value]
+        squares = [float(x @ x) / has_value.sum() ** 2 for x in shown]
+        columns = zip(self.lists, values, noise, squares, strict=True)
         return {
-            ranker: QueryValues(
-                value[has_value],
-                ids,
-                *common,
-                noise=of_labels,
-                shown=float(of_drawn @ of_drawn) / has_value.sum() ** 2,
-            )
-            for ranker, value, of_labels, of_drawn in zip(
-                self.lists, values, noise, shown, strict=True
-            )
+            ranker: QueryValues(value[has_value], ids, *common, noise=of_labels, shown=square)
+            for ranker, value, of_labels, square in columns
         }
 
     def _probabilities(self) -> ArrayPair:

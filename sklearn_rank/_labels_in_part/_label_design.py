@@ -377,12 +377,8 @@ class LabelDesign:
                 " were chosen in another way, such as by a second ranker."
             )
         below = score < cut
-        _refuse_chosen(
-            score[below],
-            known[below],
-            f" below the first {k}",
-            "pass the number that was reviewed as review_top, and audit",
-        )
+        instead = "pass the number that was reviewed as review_top, and audit"
+        _refuse_chosen(score[below], known[below], f" below the first {k}", instead)
         return _shares(known, above.astype(np.intp) + 2 * tied)
 
     def _at_cut(self, known: BoolArray) -> BoolArray | None:

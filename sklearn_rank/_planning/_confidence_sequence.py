@@ -141,13 +141,8 @@ def log_capital(
     """Logarithm of the capital that bets against a mean have become from 1, and its slope."""
     mean, count, gains = mean[:, np.newaxis], count[:, np.newaxis], bets.gains
     large, small = gains * mean, gains * (1.0 - mean)
-    logs = np.concatenate(
-        [
-            bets.log_shares + up - count * np.log1p(large),
-            bets.log_shares + down - count * np.log1p(small),
-        ],
-        axis=1,
-    )
+    sides = (up, large), (down, small)
+    logs = np.hstack([bets.log_shares + grown - count * np.log1p(x) for grown, x in sides])
     largest = logs.max(axis=1)
     logs = np.exp(logs - largest[:, np.newaxis])
     slopes = np.concatenate([-gains / (1.0 + large), gains / (1.0 + small)], axis=1)
@@ -820,13 +815,9 @@ class ConfidenceSequence:
                 )
             else:
                 is_betting = False
-        return Stream(
-            "betting" if is_betting else "asymptotic",
-            *(measure, self._level, self._best_after, target, limits),
-            bets_on,
-            threshold,
-            given,
-        )
+        kind = "betting" if is_betting else "asymptotic"
+        of_all = measure, self._level, self._best_after, target, limits
+        return Stream(kind, *of_all, bets_on, threshold, given)
 
     def _look(self, stream: Stream | None, so_far: Accumulator) -> Interval:
         if stream is None:

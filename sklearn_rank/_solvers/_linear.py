@@ -926,13 +926,8 @@ def solve_linear(
         last_remainder = remainder
         # What steps go by was less than what is certain.
         inner_tol = 0.5 * inner_tol * min(tol / remainder, 0.2)
-    certificate = Certificate(
-        objective=value,
-        lower_bound=bound,
-        gradient_norm=float("nan") if by_gap else remainder,
-        n_iter=n_iter,
-        converged=bool(remainder <= tol),
-    )
+    norm = float("nan") if by_gap else remainder
+    certificate = Certificate(value, bound, norm, n_iter, bool(remainder <= tol))
     coef, intercept = problem.split(parameters)
     return SolverResult(coef, certificate, intercept, parameters)
 

@@ -318,12 +318,9 @@ def maximise_rank_statistic(
     # Nothing is above the greatest value.
     for run in range(search.n_init if start_value < 1.0 - ROUNDING_OF_STATISTIC else 0):
         ascent.run(run)
-    certificate = Certificate(
-        ascent.best_value,
-        gradient_norm=ascent.norms[max(ascent.best_run, 0)] if ascent.norms else float("nan"),
-        n_iter=ascent.n_iter,
-        converged=ascent.converged,
-    )
+    nan = float("nan")
+    norm = ascent.norms[max(ascent.best_run, 0)] if ascent.norms else nan
+    certificate = Certificate(ascent.best_value, nan, norm, ascent.n_iter, ascent.converged)
     return RankStatisticSolution(ascent.best_coef, certificate, start_value=start_value)
 
 

@@ -430,13 +430,11 @@ class _InteriorPoint:
         h_sum, g_sum, m_sum = h.sum(), g.sum(), m.sum()
         total_sum = (self.kappa**2 * self.xi * self.excess / divisor).sum()
         inner = (sums.T @ solved) * np.array([1.0, 1.0, -1.0])
-        border = np.array(
-            [
-                [h_sum - inner[0, 0], -inner[0, 1], -1.0 - inner[0, 2]],
-                [inner[1, 0], inner[1, 1] - g_sum, inner[1, 2] + m_sum - 1.0],
-                [inner[2, 0] - 1.0, inner[2, 1] + 1.0 - m_sum, inner[2, 2] - total_sum],
-            ]
-        )
+        border = [
+            [h_sum - inner[0, 0], -inner[0, 1], -1.0 - inner[0, 2]],
+            [inner[1, 0], inner[1, 1] - g_sum, inner[1, 2] + m_sum - 1.0],
+            [inner[2, 0] - 1.0, inner[2, 1] + 1.0 - m_sum, inner[2, 2] - total_sum],
+        ]
 
         def direction(target: float, guess: Any) -> Any:
             """Changes of all variables, and the longest step along them to the boundary."""
@@ -453,9 +451,7 @@ class _InteriorPoint:
             solution = solve(right[:, np.newaxis])[:, 0]
             products = sums.T @ solution
             k = self.kappa * (self.xi * excess_aim + self.excess * xi_aim) / divisor
-            constant = np.array(
-                [products[0] - e.sum(), -products[1] - f.sum(), -products[2] - k.sum()]
-            )
+            constant = [products[0] - e.sum(), -products[1] - f.sum(), -products[2] - k.sum()]
             try:
                 d_top, d_eta, d_total = np.linalg.solve(border, constant)
             except np.linalg.LinAlgError:
@@ -473,13 +469,9 @@ class _InteriorPoint:
             d_xi = np.where(is_large, by_beta + reference - d_eta, by_gamma)
             d_excess = np.where(is_large, by_beta, by_gamma - reference + d_eta)
             duals = duals_of(aims, d_top - positive, d_slope)
-            longest = min(
-                _longest_step(self.beta, d_beta),
-                _longest_step(self.xi, d_xi),
-                _longest_step(self.excess, d_excess),
-                _longest_step(gamma, d_gamma),
-                self.loss.longest(self.cost, self.duals, duals),
-            )
+            values = self.beta, self.xi, self.excess, gamma
+            longest = min(map(_longest_step, values, (d_beta, d_xi, d_excess, d_gamma)))
+            longest = min(longest, self.loss.longest(self.cost, self.duals, duals))
             return SimpleNamespace(
                 coef=coef,
                 positive=positive,

@@ -591,11 +591,7 @@ given their labels; tied items of the population are in random order, or there a
     )
     value = max(of_side(side, precision - low, 1.0 - misses - precision), 0.0)
     given = _given("fixed", TIES_IN_RANDOM_ORDER)
-    deviation = {
-        "both": "|precision at the top - that of the population|",
-        "lower": "precision at the top - that of the population",
-        "upper": "precision at the top of the population - that of the test set",
-    }[side]
+    deviation = deviations("precision at the top", "that of the population")[side]
     return Bound(value, f"{OURS}, Theorem 10", deviation, delta, *given)
 
 

@@ -240,13 +240,9 @@ def load_flights(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     >>> round(float(late.mean()), 3)
     0.287
     """
-    return _load(
-        "flights",
-        return_X_y,
-        as_frame,
-        target_names=["punctual", "late", "very late", "hours late"],
-        categorical=("origin", "carrier", "destination"),
-    )
+    names = ["punctual", "late", "very late", "hours late"]
+    categorical = ("origin", "carrier", "destination")
+    return _load("flights", return_X_y, as_frame, target_names=names, categorical=categorical)
 
 
 def _load(

@@ -229,13 +229,8 @@ class WindowPairs:
             self._lists, self._level = lists, lists.to_items(highest) - level
             return
         # Rows and partners of each rectangle, one after the other.
-        begins, sizes = (
-            np.stack(columns, axis=1).ravel()
-            for columns in (
-                (rectangles.rows, rectangles.partners),
-                (rectangles.n_rows, rectangles.n_partners),
-            )
-        )
+        begins = np.stack((rectangles.rows, rectangles.partners), axis=1).ravel()
+        sizes = np.stack((rectangles.n_rows, rectangles.n_partners), axis=1).ravel()
         self._items = ragged_ranges(begins, sizes)
         self._is_row = np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
         self._offsets = np.append(0, np.cumsum(sizes[::2] + sizes[1::2]))

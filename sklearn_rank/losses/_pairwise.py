@@ -412,7 +412,7 @@ def _check_decreasing(
     if values.shape != points.shape or slopes.shape != points.shape:
         raise ValueError("phi and derivative must return one value for each difference.")
     if not slopes[12] < 0:
-        raise ValueError(f"derivative is {slopes[12]:g} at 0, where it must be negative.")
+        raise ValueError(f"derivative is {slopes[12]:g} at 0, but must be negative.")
     slack = 1e-9 * (np.abs(slopes).max() + 1)
     if np.any(np.diff(slopes) < -slack) or np.any(slopes > slack):
         raise ValueError(

@@ -86,8 +86,9 @@ class AccuracyAtTopBase(KernelRanker):
     # Only the top tau of the rows lie above the threshold.
     _poor_score = True
 
-    def _solver_settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("solver", "tol", "max_iter", "n_jobs")}
+    def _solver_settings(self, on_block: Callable[[], None]) -> dict[str, Any]:
+        names = ("solver", "tol", "max_iter", "n_jobs")
+        return {name: getattr(self, name) for name in names} | {"on_block": on_block}
 
     def _progress(self, n_blocks: int, X: Any, y: Any) -> FitProgress:
         remedy = (
@@ -124,13 +125,8 @@ class AccuracyAtTopBase(KernelRanker):
         problem = PivotProblem.from_rows(X, rows.sign, cost, mass, coordinates)
         if progress is None:
             progress = self._progress(len(problem.blocks()), *data)
-        solution = solve_accuracy_at_top(
-            problem,
-            top_mass=top,
-            selection=chosen.selection,
-            on_block=progress.block_done,
-            **self._solver_settings(),
-        )
+        settings = self._solver_settings(progress.block_done) | {"selection": chosen.selection}
+        solution = solve_accuracy_at_top(problem, top_mass=top, **settings)
         top, _ = top_mass(mass, self.tau)
         function = learned_scores(kernel, solution.coef, X)
         self._store_function(function, X, rows, mass, top)
@@ -184,15 +180,10 @@ class AccuracyAtTopBase(KernelRanker):
     ) -> None:
         missed = sum(np.count_nonzero(~values.converged) for values in solved)
         if missed:
-            warn_not_converged(
-                "relative_gap",
-                max(float(values.relative_gap.max()) for values in solved),
-                n_iter=max(int(values.n_iter.max()) for values in solved),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                regularise=regularise,
-                problems=f"{missed} of {sum(len(v.n_iter) for v in solved)} problems{where}",
-            )
+            gap = max(float(values.relative_gap.max()) for values in solved)
+            n_iter = max(int(values.n_iter.max()) for values in solved)
+            problems = f"{missed} of {sum(len(v.n_iter) for v in solved)} problems{where}"
+            warn_not_converged(self, "relative_gap", gap, n_iter, regularise, problems)
 
     def margin_bound(
         self, X: Any, y: Any, *, radius: float, rho: float | None = None, delta: float = 0.05
@@ -841,15 +832,9 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             n_blocks = sum(most_blocks(len(train)) for train, _ in folds) * len(grid["C"])
             n_blocks += most_blocks(len(rows.taken))
             progress = self._progress(n_blocks, X, y)
+            settings = self._solver_settings(progress.block_done)
             scores = self._cross_validate(
-                grid,
-                X_taken,
-                y_taken,
-                rows,
-                folds,
-                scorer,
-                for_scorer,
-                on_block=progress.block_done,
+                grid, X_taken, y_taken, rows, folds, scorer, for_scorer, settings
             )
             self._choose(grid, scores)
             self.scorer_, self.n_splits_ = scorer, len(folds)
@@ -908,16 +893,12 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         MetadataRouter
             The metadata requests.
         """
-        to_splitter = MethodMapping().add(caller="fit", callee="split")
-        to_scorer = MethodMapping().add(caller="fit", callee="score")
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(splitter=self.cv, method_mapping=to_splitter)
-            .add(
-                scorer=self._scorer(), method_mapping=to_scorer.add(caller="score", callee="score")
-            )
-        )
+        split = MethodMapping().add(caller="fit", callee="split")
+        score = MethodMapping().add(caller="fit", callee="score")
+        score.add(caller="score", callee="score")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(splitter=self.cv, method_mapping=split)
+        return router.add(scorer=self._scorer(), method_mapping=score)
 
     def _routed(
         self, sample_weight: Any, params: dict[str, Any], taken: IntArray, n_samples: int
@@ -977,12 +958,12 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         folds: list[Fold],
         scorer: Callable[..., Any],
         params: dict[str, Any],
-        *,
-        on_block: Callable[[], None],
+        settings: dict[str, Any],
     ) -> FloatArray:
         """Scores of the folds. Shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus)."""
         scores = np.empty((len(folds), *map(len, grid.values())))
         solved: list[PivotSolutions] = []
+        scales = "refine" in grid["selection"]
         for of_fold, (train, test) in zip(scores, folds, strict=True):
             part, X_train, kernel = rows.part(train), self._rows_at(X, train), kernel_of(self)
             X_test, y_test = self._rows_at(X, test, train), y[test]
@@ -997,22 +978,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                 for quantile, tau in product(grid["quantile"], grid["tau"])
             ]
             for of_cost, C in zip(of_fold, grid["C"], strict=True):
-                solutions = solve_candidates(
-                    replace(problem, cost=problem.merge(part.costs(C, self.class_weight))),
-                    tops,
-                    scales="refine" in grid["selection"],
-                    on_block=on_block,
-                    **self._solver_settings(),
-                )
+                of_C = replace(problem, cost=problem.merge(part.costs(C, self.class_weight)))
+                solutions = solve_candidates(of_C, tops, scales=scales, **settings)
                 solved.append(solutions.values)
                 for place in np.ndindex(of_cost.shape):
                     quantile, selection, tau = place
-                    solution = select_solution(
-                        solutions,
-                        grid["selection"][selection],
-                        quantile * len(grid["tau"]) + tau,
-                        n_jobs=self.n_jobs,
-                    )
+                    rule, number = grid["selection"][selection], quantile * len(grid["tau"]) + tau
+                    solution = select_solution(solutions, rule, number, n_jobs=self.n_jobs)
                     ranker = self._ranker(part, tau=self.tau)
                     ranker.n_features_in_ = X_train.shape[1]
                     mass = masses[grid["quantile"][quantile]]

@@ -144,31 +144,21 @@ def _duration(seconds: float) -> str:
 
 
 def warn_not_converged(
-    criterion: Literal["relative_gap", "gradient_norm"],
-    value: float,
-    *,
-    n_iter: int,
-    max_iter: int,
-    tol: float,
-    regularise: str,
-    problems: str = "",
+    estimator: Any, what: Criterion, value: float, n_iter: int, regularise: str, problems: str = ""
 ) -> None:
+    tol = estimator.tol
     subject = f"{problems} did not reach tol={tol:g}: the largest" if problems else "The"
     missed = "" if problems else f" and did not reach tol={tol:g}"
-    limits = "max_iter or tol" if n_iter >= max_iter else "tol"
+    limits = "max_iter or tol" if n_iter >= estimator.max_iter else "tol"
     warn(
-        f"{subject} {CRITERIA[criterion]} is {value:.1e} after {n_iter} iterations{missed}; raise"
+        f"{subject} {CRITERIA[what]} is {value:.1e} after {n_iter} iterations{missed}; raise"
         f" {limits}, {regularise}, or standardise the features.",
         ConvergenceWarning,
     )
 
 
 def store_certificate(
-    estimator: Any,
-    certificate: Certificate,
-    criterion: Literal["relative_gap", "gradient_norm"],
-    *,
-    regularise: str,
+    estimator: Any, certificate: Certificate, criterion: Criterion, *, regularise: str
 ) -> None:
     forget(estimator, "dual_gap_", "gradient_norm_")
     accuracy = getattr(certificate, criterion)
@@ -176,14 +166,7 @@ def store_certificate(
     for name in ("objective", "lower_bound", "n_iter", "converged"):
         setattr(estimator, f"{name}_", getattr(certificate, name))
     if not certificate.converged:
-        warn_not_converged(
-            criterion,
-            accuracy,
-            n_iter=certificate.n_iter,
-            max_iter=estimator.max_iter,
-            tol=estimator.tol,
-            regularise=regularise,
-        )
+        warn_not_converged(estimator, criterion, accuracy, certificate.n_iter, regularise)
 
 
 def warn_of_scales(
@@ -347,15 +330,8 @@ class Ranker(BaseEstimator):
     def _validated(
         self, X: Any, y: Any = "no_validation", *, dtype: Any = np.float64, **checks: Any
     ) -> Any:
-        return validate_data(
-            self,
-            X,
-            y,
-            dtype=dtype,
-            accept_sparse=self._sparse,
-            ensure_all_finite=self._finite,
-            **checks,
-        )
+        checks |= {"accept_sparse": self._sparse, "ensure_all_finite": self._finite}
+        return validate_data(self, X, y, dtype=dtype, **checks)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_sklearn_rank_version": __version__}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, pairwise
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +18,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_vector
 from ..losses._shared import LossOnLists
 from ..preprocessing import QueryNormalizer
-from ._base import FitProgress, store_certificate
+from ._base import Criterion, FitProgress, store_certificate
 from ._blocked_rows import checked_part
 from ._list_base import (
     checked_labels,
@@ -242,16 +242,10 @@ def ridge_solution(
     by_gap: bool = False,
 ) -> Any:
     """Solve a problem with the settings of an estimator, and store the certificate."""
-    criterion: Literal["relative_gap", "gradient_norm"]
-    criterion = "relative_gap" if by_gap else "gradient_norm"
+    criterion: Criterion = "relative_gap" if by_gap else "gradient_norm"
     progress = FitProgress(estimator, estimator.max_iter, *data, criterion=criterion)
-    solution = solve(
-        problem,
-        tol=estimator.tol,
-        max_iter=estimator.max_iter,
-        start=start,
-        on_iteration=progress.iteration,
-    )
+    settings = {"tol": estimator.tol, "max_iter": estimator.max_iter, "start": start}
+    solution = solve(problem, on_iteration=progress.iteration, **settings)
     store_certificate(estimator, solution.certificate, criterion, regularise="raise alpha")
     progress.fit_done()
     return solution

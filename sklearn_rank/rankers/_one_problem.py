@@ -225,14 +225,9 @@ class PNormPushRanker(OneProblemRanker):
             )
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
-        push = ExponentialPush if self.loss == "exponential" else LogisticPush
-        return minimise_push(
-            design,
-            push(rows.positive, rows.weight, float(self.p), float(self.C)),
-            tol=self.tol,
-            max_iter=self.max_iter,
-            on_iteration=progress.iteration,
-        )
+        kind = ExponentialPush if self.loss == "exponential" else LogisticPush
+        push = kind(rows.positive, rows.weight, float(self.p), float(self.C))
+        return minimise_push(design, push, **self._settings(progress))
 
 
 LOSSES = {"squared_hinge": SquaredHinge(), "hinge": Hinge(), "logistic": LogisticLoss()}
@@ -391,9 +386,7 @@ class TopPushRanker(OneProblemRanker):
         cost = self.C * rows.weight[positive] / rows.weight[positive].sum()
         top, loss = TopMean(weight, mass), LOSSES[self.loss]
         problem = TopPushProblem(design, positive, cost, negative, top, loss)
-        solution = solve_top_push(
-            problem, tol=self.tol, max_iter=self.max_iter, on_iteration=progress.iteration
-        )
+        solution = solve_top_push(problem, **self._settings(progress))
         # A fit that ends early is at 0 where no step had led down.
         if solution.certificate.converged and not solution.coef.any():
             self._warn_of_zero(problem)
@@ -647,14 +640,8 @@ class RankStatisticRanker(OneProblemRanker):
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
         phi = read_phi(self.phi)
         LinearRankMeasure(phi=phi)._check_fit_weights(_one_list(rows))
-        search = Search(
-            float(self.bandwidth),
-            float(self.anchor),
-            self.n_init,
-            self.tol,
-            self.max_iter,
-            check_random_state(self.random_state),
-        )
+        numbers = float(self.bandwidth), float(self.anchor), self.n_init, self.tol, self.max_iter
+        search = Search(*numbers, check_random_state(self.random_state))
         problem = _problem(phi, design, rows)
         start = self._start(design, rows)
         self.fold_values_ = self._compare_in_folds(problem, rows, start, search)

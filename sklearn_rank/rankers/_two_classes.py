@@ -939,6 +939,10 @@ class OneProblemRanker(KernelRanker):
         mean = design.pull_back(np.full(design.shape[0], 1.0 / design.shape[0]))
         return design.move(mean) if np.any(np.abs(mean) > 1e3 * scales) else design
 
+    def _settings(self, progress: FitProgress) -> dict[str, Any]:
+        limits = {"tol": self.tol, "max_iter": self.max_iter}
+        return limits | {"on_iteration": progress.iteration}
+
     def _check_parameters(self, *, blocked: bool) -> None:
         """Refuse parameters before rows are looked at; ``blocked`` is whether in blocks."""
         if blocked and self.kernel != "linear":

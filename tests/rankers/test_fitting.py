@@ -3,6 +3,7 @@
 import re
 import warnings
 from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,22 +36,15 @@ from sklearn_rank.rankers._base import (
 )
 def test_a_miss_says_what_missed_by_how_much_and_what_to_do(arguments, message):
     criterion, value, max_iter, regularise, problems = arguments
+    estimator = SimpleNamespace(max_iter=max_iter, tol=1e-3)
     with pytest.warns(ConvergenceWarning, match=f"^{re.escape(message)}$"):
-        warn_not_converged(
-            criterion,
-            value,
-            n_iter=7,
-            max_iter=max_iter,
-            tol=1e-3,
-            regularise=regularise,
-            problems=problems,
-        )
+        warn_not_converged(estimator, criterion, value, 7, regularise, problems)
 
 
 def test_the_warning_points_at_the_caller():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_not_converged("relative_gap", 1.0, n_iter=1, max_iter=1, tol=0.1, regularise="")
+        warn_not_converged(SimpleNamespace(max_iter=1, tol=0.1), "relative_gap", 1.0, 1, "")
     assert caught[0].filename == __file__
 
 
