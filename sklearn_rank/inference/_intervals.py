@@ -48,7 +48,8 @@ class Intervals(Printed):
     level_of_each : float
         Level of the single limits of ``together``, between ``level`` and Bonferroni's.
     better : tuple of int, default=()
-        For contrasts, 1 where a greater value is better and -1 where a smaller one is.
+        For contrasts, 1 where a greater value is better, -1 where a smaller one is, and 0 where
+        neither is.
     notes : tuple of str, default=()
         Why a row has no value; "" for others.
     parameter : str, default=""
@@ -217,9 +218,9 @@ class Intervals(Printed):
         return tuple(found)
 
     def _winner(self, i: int) -> str:
-        """Which side of a contrast is better at the limits that hold together; "" is none."""
+        """Which side of a contrast is better, or greater, at the limits that hold together."""
         low, high = self.together[i].low, self.together[i].high
-        side = ((low > 0.0) - (high < 0.0)) * self.better[i]
+        side = ((low > 0.0) - (high < 0.0)) * (self.better[i] or 1)
         pair = self.keys["contrast"][i].split(" - ")
         if side == 0 or len(pair) != 2:
             return "" if side == 0 else "above 0" if low > 0.0 else "below 0"
@@ -233,10 +234,11 @@ class Intervals(Printed):
         """
         if not self.better:
             return ()
+        word = "better" if any(self.better) else "greater"
         if "at" not in self.keys:
             winners = map(self._winner, range(len(self)))
             return tuple(
-                "no value" if isnan(x.estimate) else f"{winner} better" if winner else NOTHING
+                "no value" if isnan(x.estimate) else f"{winner} {word}" if winner else NOTHING
                 for winner, x in zip(winners, self.pointwise, strict=True)
             )
         shown: dict[str, list[str]] = {name: [] for name in self.keys["contrast"]}
@@ -244,7 +246,7 @@ class Intervals(Printed):
             whole = isinstance(first, int) and n == last - first + 1
             every = "at every place" if whole else f"at all {n} places"
             where = f"at {first:g}" if n == 1 else f"{every} from {first:g} to {last:g}"
-            shown[name].append(f"{winner} better {where}")
+            shown[name].append(f"{winner} {word} {where}")
         return tuple(f"{name}: {'; '.join(of) or NOTHING}" for name, of in shown.items())
 
     def to_frame(self) -> Any:

@@ -148,8 +148,9 @@ class Comparison(Printed):
         Null hypothesis, which a small p-value rejects.
     difference_errors : tuple of float, default=()
         Standard error of each difference; NaN or empty if the method gives none.
-    greater_is_better : bool, default=True
-        Whether a greater value of the measure is better.
+    greater_is_better : bool or None, default=True
+        Whether a greater value of the measure is better; None if neither a greater nor a smaller
+        one is.
     value_limits : tuple of pairs of float, default=()
         Lower and upper limit of each value. All of them hold with probability ``interval_level``;
         empty if the method gives none.
@@ -198,7 +199,7 @@ class Comparison(Printed):
     target: str
     hypothesis: str
     difference_errors: tuple[float, ...] = ()
-    greater_is_better: bool = True
+    greater_is_better: bool | None = True
     value_limits: tuple[tuple[float, float], ...] = ()
     best: Interval | None = None
 
@@ -380,6 +381,8 @@ class Comparison(Printed):
             return "no difference shown" if tells else "the labels do not tell"
         if pair is None:
             return f"{'above' if self.differences[i] > 0.0 else 'below'} 0{self._where}"
+        if self.greater_is_better is None:
+            return f"{pair[self.differences[i] < 0.0]} greater{self._where}"
         return f"{pair[0] if gain > 0.0 else pair[1]} better{self._where}"
 
     def _pair(self, contrast: str) -> tuple[str, str] | None:
@@ -534,10 +537,10 @@ class Question:
             ("low", "high", "statistics"), (nan,) * len(self.contrasts)
         )
         numbers["standard_errors"] = (nan,) * len(self.names)
-        best = found.pop("best", None)
+        measure, best = self.measure, found.pop("best", None)
         numbers |= {name: tuple(values) for name, values in found.items()}
         return Comparison(
-            measure=self.measure.name,
+            measure=measure.name,
             names=self.names,
             contrasts=tuple(f"{first} - {second}" for first, second in self.contrasts),
             level=self.level,
@@ -546,8 +549,8 @@ class Question:
             method=method,
             target=target,
             hypothesis=hypothesis or self.hypothesis,
-            greater_is_better=self.measure.greater_is_better,
-            best=best,
+            greater_is_better=measure.greater_is_better if measure.has_direction else None,
+            best=best if measure.has_direction else None,
             **numbers,
         )
 

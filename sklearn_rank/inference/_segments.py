@@ -26,6 +26,7 @@ from ._simultaneous import (
     Asked,
     Rankers,
     asked_difference,
+    direction_of,
     errors_of_rows,
     joined,
     rankers_on_list,
@@ -187,11 +188,7 @@ def only(evidence: Evidence, rows: BoolArray) -> Evidence:
     _refuse_one_group(groups)
     some: Any = {x: take(getattr(data, x), rows) for x in ("labels", "score", "weight")}
     some["offsets"] = np.array([0, int(np.count_nonzero(rows))])
-    return replace(
-        evidence,
-        data=replace(data, **some),
-        groups=groups,
-    )
+    return replace(evidence, data=replace(data, **some), groups=groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,18 +224,20 @@ def _shares_of_top(rankers: Rankers, inside: BoolArray) -> Rankers:
         blocks = tied_blocks(data.score)
         size = blocks.totals(data.counts)
         in_top = blocks.to_items(np.clip((mass - np.cumsum(size) + size) / size, 0.0, 1.0))
-        flagged = float(data.counts[inside] @ in_top[inside])
+        of_top = (data.counts * in_top)[inside]
+        flagged = float(of_top.sum())
         if flagged < 1.0:
             raise ValueError(f"{flagged:.2g} rows in the top")
-        hits = float(data.counts[inside] @ (in_top * data.positive)[inside])
-        share = hits / flagged
+        share = float(of_top @ data.positive[inside]) / flagged
+        # Inverse probabilities say nothing of the number of rows.
+        n = flagged**2 / float(of_top @ of_top) if evidence.sampled else flagged
         amounts = np.where(inside, data.positive - share, 0.0)
         influence = influence_of_top(data, amounts, mass)
         units = errors_of_rows(influence, True) * (mass / flagged)
         if evidence.groups is not None:
             units = evidence.groups.sums(units * np.sqrt(data.counts))
         square = float(units @ units)
-        total, center, squares = with_half_more(flagged, share, flagged**2 * square, (0.0, 1.0))
+        total, center, squares = with_half_more(n, share, n**2 * square, (0.0, 1.0))
         n_effective = center * (1.0 - center) * total**2 / float(squares)
         degrees = inf
         if evidence.groups is not None:
@@ -246,17 +245,9 @@ def _shares_of_top(rankers: Rankers, inside: BoolArray) -> Rankers:
         target = f"share of positives among its rows in the top, {measure.name}"
         singles.append(ShareOfTop(share, sqrt(square), float(n_effective), degrees, target))
         moved.append(units)
-    n = len(rankers.evidences[0].data.score)
-    grouped = rankers.evidences[0].groups is not None
-    ids = None if grouped else np.flatnonzero(np.ones(n, dtype=bool))
-    return Rankers(
-        rankers.measure,
-        rankers.names,
-        singles,
-        rankers.target,
-        units=np.stack(moved),
-        ids=ids,
-    )
+    ids = None if rankers.evidences[0].groups is not None else np.arange(len(inside))
+    of_all: Any = {"units": np.stack(moved), "ids": ids}
+    return Rankers(measure, rankers.names, singles, rankers.target, **of_all)
 
 
 def ask_segments(
@@ -361,7 +352,7 @@ def several(
         found = in_segments(rankers, segments, columns["qid"], kept)
         of_segments = ask_segments(found, None if between else contrasts, **keys)
         if between:
-            better = 1 if measure.greater_is_better else -1
+            better = direction_of(measure)
             of_segments = between_segments(of_segments, baseline, better, **keys)
         asked += of_segments
     what = "differences of " if compared else ""

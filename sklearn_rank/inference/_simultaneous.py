@@ -133,7 +133,7 @@ class Rankers:
         return found
 
     def differences(self, contrasts: Sequence[tuple[str, str]], **keys: Any) -> list[Asked]:
-        better = 1 if self.measure.greater_is_better else -1
+        better = direction_of(self.measure)
         texts = [f"{a} - {b}" for a, b in contrasts]
         if self.joint is None:
             values = {x.keys.get("ranker", ""): x for x in self.values()}
@@ -161,6 +161,11 @@ class Rankers:
             moved = None if units is None else units[i]
             found.append(Asked(of_row, one, moved, self.ids, "", quantile, better))
         return found
+
+
+def direction_of(measure: Measure) -> int:
+    """1 if a greater value is better, -1 if a smaller one is, 0 if neither."""
+    return 0 if not measure.has_direction else 1 if measure.greater_is_better else -1
 
 
 def joint_law(measure: Measure, compared: bool) -> str:

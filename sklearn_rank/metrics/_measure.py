@@ -191,6 +191,8 @@ class Measure(_Frozen, ABC):
     greater_is_better: ClassVar[bool] = True
     lacking: ClassVar[str] = "no value"
     weights: ClassVar[Literal["real", "relative", "whole", "none"]] = "real"
+    # Whether a greater value, or a smaller one, is better; not where the best value is between.
+    has_direction: ClassVar[bool] = True
     # Smallest grade that is allowed, of graded measures.
     lowest: ClassVar[float] = 0.0
     # Whether the labels are amounts, which a scorer makes of classes and ``value``.

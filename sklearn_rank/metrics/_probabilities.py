@@ -209,6 +209,7 @@ class CalibrationAtKMeasure(AtKMeasure):
     of_probabilities = True
     range = (-1.0, 1.0)
     greater_is_better = False
+    has_direction = False
     stem = "calibration@"
     _number = NamedNumber("k", position, "10")
     from_ranges = None  # type: ignore[assignment]

@@ -756,6 +756,11 @@ def get_scorer(
     if isinstance(measure, str):
         measure = measure.removeprefix("neg_")
     measure = get_measure(measure, **parameters)
+    if not measure.has_direction:
+        raise ValueError(
+            f"{measure.name} is right at 0, so that neither a greater nor a smaller value is"
+            " better: score by 'net_benefit@0.1' or 'ap' instead."
+        )
     if negated and measure.greater_is_better:
         raise ValueError(
             f"{name!r} is not the name of a scorer: {measure.name} is a score and is not negated;"
@@ -803,4 +808,5 @@ def get_scorer_names() -> list[str]:
     return sorted(
         name if get_measure(name).greater_is_better else f"neg_{name}"
         for name in get_measure_names()
+        if get_measure(name).has_direction
     )

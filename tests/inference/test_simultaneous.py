@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from sklearn_rank.inference import _curve as curve_module
 from sklearn_rank.inference import compare, curve, metric_interval
-from sklearn_rank.metrics import Accumulator, get_measure
+from sklearn_rank.metrics import Accumulator, get_measure, get_scorer
 from tests.oracles import simultaneous as oracle
 
 RNG = np.random.default_rng(5)
@@ -388,3 +388,14 @@ def test_wrong_types_are_refused():
         curve("lift", Y, A, at=0.1, conditional="no")
     with pytest.raises(TypeError, match="by is given as well"):
         metric_interval(Accumulator("auc").update(Y, A), by=Q)
+
+
+def test_neither_side_of_calibration_is_better():
+    probability = {"a": expit(A - 2.0), "b": expit(A - 4.0)}
+    found = compare("calibration@200", Y, probability)
+    assert found.conclusions == ("a greater",)
+    assert found.best is None
+    found = curve("calibration@k", Y, probability, at=[100, 200], baseline="b", random_state=0)
+    assert found.conclusions == ("a - b: a greater at all 2 places from 100 to 200",)
+    with pytest.raises(ValueError, match="right at 0"):
+        get_scorer("neg_calibration@10")
