@@ -479,9 +479,9 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         if is_set or largest <= loss.largest_utility:
             return loss
         warn(
-            f"This batch has the utility {largest:g}, above the limit {loss.largest_utility:g} of"
-            " earlier batches, so the limit is raised and equal utilities get lower scores than"
-            " before. Pass eta=, a limit that holds for all batches.",
+            f"This batch has the utility {largest:g}, greater than the limit"
+            f" {loss.largest_utility:g} of earlier batches, so the limit is raised and equal"
+            " utilities get lower scores than before. Pass eta=, a limit that holds for all.",
             GrownLimitWarning,
         )
         return get_loss(self.loss, eta=largest)
