@@ -135,10 +135,11 @@ def curve(
     R, and c is the quantile of ``max |Z_j|`` for normal Z of that correlation. Limits of the
     places, each by its own method at the level ``1 - 2 Phi(-c)``, hold together: Wilson's, exact
     ones where counts are small, order statistics for rates. The level is at most Bonferroni's ``1
-    - (1 - level) / J``, which is taken for labels known in part and for measures without influence
-    function; ``level_of_each`` and ``method`` say which. Limits of differences are those of
-    :func:`compare`. The target of each place is that of :func:`metric_interval`, and so are the
-    assumptions: independent rows, groups or queries, and scores that were not fitted on them.
+    - (1 - level) / J``, which is taken for labels known in part and for measures that are neither
+    smooth nor sums over items; ``level_of_each`` and ``method`` say which. Limits of differences
+    are those of :func:`compare`. The target of each place is that of :func:`metric_interval`, and
+    so are the assumptions: independent rows, groups or queries, and scores that were not fitted on
+    them.
 
     The band is asymptotic in the joint distribution, and holds at the places of the grid. Between
     two of them ``at(k)`` has limits of the same level; for a grid that is much finer than the

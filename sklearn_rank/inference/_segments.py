@@ -341,7 +341,7 @@ def several(
         try:
             rankers = read_rankers(measure, y_true, scores, **own)
         except (TypeError, ValueError) as error:
-            if len(measures) > 1:
+            if len(measures) > 1 and not str(error).startswith(measure.name):
                 error.args = (f"{measure.name}: {error}",)
             raise
         keys = {"measure": measure.name}

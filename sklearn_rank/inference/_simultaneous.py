@@ -135,24 +135,21 @@ class Rankers:
     def differences(self, contrasts: Sequence[tuple[str, str]], **keys: Any) -> list[Asked]:
         better = direction_of(self.measure)
         texts = [f"{a} - {b}" for a, b in contrasts]
-        if self.joint is None:
-            values = {x.keys.get("ranker", ""): x for x in self.values()}
-            of_pairs: list[Any] = [
-                self.pair_of(pair) if self.pair_of else joined(*(values[name] for name in pair))
-                for pair in contrasts
-            ]
-            return [
-                asked_difference(keys | {"contrast": text}, of_pair, better)
-                for text, of_pair in zip(texts, of_pairs, strict=True)
-            ]
         n = len(self.names)
         rows = np.array([[self.names.index(name) for name in pair] for pair in contrasts])
         matrix = np.eye(n)[rows[:, 0]] - np.eye(n)[rows[:, 1]]
+        units = None if self.units is None else matrix @ self.units
+        found = []
+        if self.joint is None:
+            values = self.values()
+            for i, (pair, (a, b)) in enumerate(zip(contrasts, rows, strict=True)):
+                of_pair: Any = self.pair_of(pair) if self.pair_of else joined(values[a], values[b])
+                of_row, moved = keys | {"contrast": texts[i]}, None if units is None else units[i]
+                found.append(asked_difference(of_row, of_pair, better, moved, self.ids))
+            return found
         errors, degrees = self.joint.standard_errors(matrix)
         if not errors.all():
             refuse_no_variance(self.measure)
-        units = None if self.units is None else matrix @ self.units
-        found = []
         for i, estimate in enumerate((matrix @ self.joint.estimates).tolist()):
             known = float(errors[i]), float(degrees[i]), self.joint.length
             target = f"difference of {self.target}"
@@ -171,11 +168,12 @@ def direction_of(measure: Measure) -> int:
 def joint_law(measure: Measure, compared: bool) -> str:
     """What the joint distribution of errors on one list rests on; "" if it is not known.
 
-    Values that are sums of draws need no influence, which differences do.
+    Values that are sums of draws need no influence, which differences take if there is one.
     """
-    if not compared and measure.laws[:1] == ("draws",):
+    of_influence = "influence" in measure.laws
+    if measure.laws[:1] == ("draws",) and not (compared and of_influence):
         return "draws"
-    return "influence" if "influence" in measure.laws else ""
+    return "influence" if of_influence else ""
 
 
 def rankers_on_list(

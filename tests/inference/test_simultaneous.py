@@ -151,6 +151,18 @@ def test_compared_measures_are_those_of_single_calls(more):
         assert found[name].band.low < one.low
 
 
+def test_differences_of_sums_of_draws_are_joint():
+    found = compare(["dcg@20", "rbp@0.9"], Y, MODELS, random_state=0)
+    assert found.method == "max-z"
+    assert 0.95 < found.level_of_each < 0.97
+    for name, one in zip(("dcg@20", "rbp@0.9"), found.pointwise, strict=True):
+        pair = compare(name, Y, MODELS)
+        assert (one.low, one.high) == pytest.approx((pair.low[0], pair.high[0]))
+    segment = RNG.choice(["x", "y", "z"], size=N)
+    of_top = compare("precision@60", Y, MODELS, by=segment, random_state=0)
+    assert of_top.method == "max-z"
+
+
 def test_measures_without_influence_have_bonferronis_level():
     found = compare(["ks", "auc"], Y, MODELS, random_state=0)
     assert found.method == "bonferroni"
