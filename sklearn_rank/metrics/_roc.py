@@ -583,11 +583,9 @@ class PrecisionAtRecallMeasure(FPRAtTPRMeasure):
         found = float(np.ceil(self._min_positives(lists.positives))[0])
         odds = (n - n_pos) / found
         inverse = super()._influence(lists).scaled(-1.0 / odds, 1.0 / odds)
-        # More positives are found than the rate says.
-        beyond = (inverse.estimate - 1.0) * (1.0 - found / (self.min_tpr * n_pos))
         # Where more are positive, the odds are smaller.
         slope = (inverse.estimate - 1.0) / inverse.estimate**2 * n**2 / (n_pos * (n - n_pos))
-        return replace(inverse, bias=inverse.bias + beyond, label_slope=slope, exponent=-1.0)
+        return replace(inverse, label_slope=slope, exponent=-1.0)
 
 
 class KolmogorovSmirnovMeasure(_Rates):

@@ -18,7 +18,13 @@ NEGATIVE = np.array([0.05, 0.10, 0.20, 0.30, 0.35])
 K, M = 400_000, 600_000
 OF_RATES = ("tpr@fpr0.1", "tpr@fpr0.6", "fpr@tpr0.9", "fpr@tpr0.4")
 OF_TOPS = ("precision@top0.3", "precision@300000", "recall@300000", "f1@300000", "r_precision")
-OF_TOPS += ("recall@top0.3", "precision@recall0.9", "precision@recall0.4")
+OF_TOPS += ("recall@top0.3", "precision@recall0.9", "precision@recall0.4", "calibration@300000")
+OF_TOPS += (
+    "net_benefit@0.4",
+    get_measure("net_benefit@0.4", standardized=True),
+    get_measure("net_benefit@0.4", prevalence=0.1),
+    get_measure("net_benefit@0.4", prevalence=0.1, standardized=True),
+)
 
 
 def influence(measure, y_true, y_score, **options):
@@ -28,7 +34,7 @@ def influence(measure, y_true, y_score, **options):
 
 def table(positive=POSITIVE, negative=NEGATIVE, k=K, m=M):
     """Shares of both classes at five scores, from the top, as rows with counts."""
-    y_true, y_score = np.repeat([1, 0], 5), np.tile(-np.arange(5.0), 2)
+    y_true, y_score = np.repeat([1, 0], 5), np.tile(0.9 - np.arange(5) / 5, 2)
     return y_true, y_score, np.r_[positive * k, negative * m].round()
 
 
@@ -41,7 +47,7 @@ def moved(name, row, step):
     return get_measure(name)(y_true, y_score, sample_weight=counts)
 
 
-@pytest.mark.parametrize("name", OF_RATES + OF_TOPS)
+@pytest.mark.parametrize("name", OF_RATES + OF_TOPS, ids=str)
 def test_is_the_derivative_by_the_distributions(name):
     y_true, y_score, counts = table()
     found = influence(get_measure(name), y_true, y_score, sample_weight=counts)
@@ -52,7 +58,7 @@ def test_is_the_derivative_by_the_distributions(name):
         assert shift == pytest.approx(slope, rel=1e-2, abs=5e-3)
 
 
-@pytest.mark.parametrize("name", OF_RATES + OF_TOPS)
+@pytest.mark.parametrize("name", OF_RATES + OF_TOPS, ids=str)
 def test_random_labels_follow_the_target_to_another_share(name):
     values = []
     for more in (-10_000, 10_000):

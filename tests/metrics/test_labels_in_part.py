@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.metrics import get_measure
+from tests.catalogue import scores_for
 from tests.oracles import labels_in_part as oracle
 
 SCORES = np.array([3.0, 1.0, 2.0, 2.0, 2.0, 0.0])
@@ -40,7 +41,7 @@ def test_shifted_labels_exceed_the_value_by_what_the_definition_says(name, score
 
 NAMES = (
     "ap auc gini bedroc@20 local_auc@0.5 pnorm@3 precision@5 precision@top0.1 recall@5 f1@5"
-    " lift@0.13 dcg dcg@7 ndcg ndcg@7"
+    " lift@0.13 dcg dcg@7 ndcg ndcg@7 recall@top0.1 net_benefit@0.6 calibration@5"
 )
 
 
@@ -49,7 +50,7 @@ NAMES = (
 def test_whole_labels_have_the_value_of_the_measure_and_a_slope_of_its_changes(name, digits):
     rng = np.random.default_rng(0)
     y = (rng.random(60) < 0.3).astype(int)
-    score = np.round(y + rng.normal(size=60), digits)
+    score = scores_for(name, np.round(y + rng.normal(size=60), digits))
     measure = get_measure(name)
     evidence = measure.evidence(measure.lists(y, score))
     value = evidence.label_function.at(y.astype(float)).value
@@ -70,6 +71,7 @@ def test_other_measures_say_that_they_have_no_such_value():
 SHARES = (
     "accuracy_loss@top0.05 enrichment@0.05 negative_height_loss@4 partial_auc@fpr0.1"
     " partial_auc@fpr0.3tpr0.7 smoothed_precision@top0.05 tpr@fpr0.05 fpr@tpr0.9 r_precision"
+    " precision@recall0.9"
 )
 
 

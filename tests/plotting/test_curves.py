@@ -128,8 +128,10 @@ def test_limits_without_an_end_leave_the_axes():
     measure = get_measure("net_benefit@0.1", standardized=True)
     found = curve(measure, y, p, groups=[0, 0, 1, 1], at=[0.15, 0.25], random_state=0)
     assert found.to_frame().band_low.min() == -np.inf
-    low, high = CurveDisplay.from_result(found).ax_.get_ylim()
+    display = CurveDisplay.from_result(found)
+    low, high = display.ax_.get_ylim()
     assert -5 < low < high < 5
+    assert {x for x, _ in display.bands_["scores"].get_paths()[0].vertices} == {0.15, 0.25}
 
 
 @pytest.mark.parametrize(
