@@ -528,7 +528,7 @@ def _compare_on_list(
         return joint_comparison(joint, question, rng, target, method=method)
     if "influence" in laws:
         influences, groups = influences_of(evidences)
-        joint = joint_influence(influences, conditional=not evidences[0].sampled, groups=groups)
+        joint = joint_influence(influences, conditional=evidences[0].conditional, groups=groups)
         joint = replace(
             joint,
             singles=[

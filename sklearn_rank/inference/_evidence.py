@@ -357,8 +357,10 @@ def check_lists(
         with naming(column):
             lists.append(data.scored_by(y_score, shape))
             measure._check_scores(lists[-1])
+    # Joined shares are of random labels unless it is said.
+    conditional = "shares" not in measure.laws if conditional is None else conditional
     # A share of positives is what two classes have.
-    fixed = (conditional is not False or measure.kind != "binary") and not sampled
+    fixed = (conditional or measure.kind != "binary") and not sampled
     of_list: Any = {"sampled": sampled, "conditional": fixed}
     return [replace(measure.evidence(replace(x, rows=None), dependent), **of_list) for x in lists]
 

@@ -174,7 +174,9 @@ def _order_statistics(evidence: Evidence, name: str, influence: Any = None) -> M
 
 
 def _shares(evidence: Evidence, name: str, influence: Any = None) -> Moments:
-    return JoinedShares.of(evidence, target=f"{evidence.measure.name} of the population")
+    evidence = replace(evidence, conditional=False)
+    found = _influence(evidence, name, influence)
+    return JoinedShares.of(evidence, error=found.error, target=found.target)
 
 
 # In the order of preference: "auto" is the first that the laws of the measure allow.

@@ -107,12 +107,12 @@ def metric_interval(
     conditional : bool or None, default=None
         Whether the labels of one list are treated as fixed: a target that depends on the fraction
         of positives is then at that of this list. If False, or with ``weights="sampling"``, the
-        labels are random and it is at that of the population. None means True, but False with
-        ``design``, where True asks for the value of this list alone with all labels. None is that
-        for limits over all labels, for measures that have no influence function, as DCG, and
-        where the known labels are of one class, which does not tell how much lists differ. For
-        queries it is asked where nobody drew the rows without labels: True are limits for these
-        queries alone, else they are for the population of queries.
+        labels are random and it is at that of the population. None means True, but False for net
+        benefit, and with ``design``, where True asks for the value of this list alone with all
+        labels. None is that for limits over all labels, for measures that have no influence
+        function, as DCG, and where the known labels are of one class, which does not tell how much
+        lists differ. For queries it is asked where nobody drew the rows without labels: True are
+        limits for these queries alone, else they are for the population of queries.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : str, default="auto"

@@ -50,12 +50,10 @@ class JoinedShares(Moments):
                 part = GroupPart(sums[i : i + 1], groups.sizes(rows))
                 draws[i] = min(part.draws_of_share(float(shares[i]))[0], draws[i])
                 degrees[i] = part.degrees
-        slopes = factors / np.where(are_odds, (1.0 - shares) ** 2, 1.0)
-        covariance *= np.outer(slopes, slopes)
+        covariance *= np.outer(factors, factors)
         root = sqrt(covariance[0, 0] * covariance[1, 1])
         return cls(
             estimate=evidence.value,
-            error=sqrt(max(float(covariance.sum()), 0.0)),
             n=float(data.sizes[0]),
             allowed=evidence.measure.range,
             factors=factors,

@@ -53,9 +53,8 @@ def numbers(found):
 # ------------------------------------------------------------------------------ all measures
 
 
-# That of shares is of random labels.
 @pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize("name", [x for x in WITH_INFLUENCE if x != "net_benefit@0.1"])
+@pytest.mark.parametrize("name", WITH_INFLUENCE)
 def test_the_standard_error_is_that_of_a_comparison(name, grouped):
     y, score, groups = rows()
     groups = groups if grouped else None
