@@ -329,11 +329,12 @@ class Rows:
     ) -> dict[str, tuple[float, ...]]:
         """Values of equal scores at the places of each ranker, where they cost little."""
         example = measure_at(measure)
-        if not (self.evidences and example.with_equal_scores and example.weights != "none"):
+        name = example.with_equal_scores
+        if not (self.evidences and name and example.weights != "none"):
             return {}
         data = self.evidences[0].data
         labels, codes = np.unique(data.labels, return_inverse=True)
-        if len(labels) > MOST_LABELS:
+        if len(labels) > MOST_LABELS or self.evidences[0].sampled:
             return {}
         tied = ScoredLists(
             labels=labels,
@@ -342,7 +343,7 @@ class Rows:
             offsets=np.array([0, len(labels)]),
         )
         values = [float(measure_at(measure, place).values(tied)[0]) for place in places]
-        return {example.with_equal_scores: tuple(values) * len(self.scores)}
+        return {name: tuple(values) * len(self.scores)}
 
     def _at(self, measure: Measure, contrasts: Any) -> Rankers:
         """The rankers by the measure at a place."""

@@ -151,3 +151,14 @@ def test_without_matplotlib_there_is_a_message(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"Drawing .*matplotlib"):
         CurveDisplay.from_result(RESULTS["roc"](Y, PROB["a"]))
+
+
+def test_what_has_no_line_to_compare_with_is_drawn_without():
+    weight = np.linspace(1, 2, 100)
+    qid = np.arange(100) // 10
+    for found in (
+        curve("lift", Y, PROB["a"], at=[0.1, 0.5], sample_weight=weight, weights="sampling"),
+        curve("ndcg@k", Y, PROB, at=[1, 5], qid=qid),
+        curve("accuracy_loss@top", Y, PROB["a"], at=[0.1, 0.5]),
+    ):
+        assert CurveDisplay.from_result(found).references_ == {}
