@@ -87,6 +87,9 @@ class Largest:
         least, most = (-ndtri([tail * self.along.shape[1], tail])).tolist()
         if self._beyond(least) <= 1.0 - level:
             return float(least)
+        # If no two were beyond at once, rounding decides.
+        if self._beyond(most) >= 1.0 - level:
+            return float(most)
         return brentq(lambda x: self._beyond(x) - (1.0 - level), least, most, xtol=1e-4)
 
 

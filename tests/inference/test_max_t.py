@@ -58,6 +58,13 @@ def test_small_probabilities_are_as_exact_as_large_ones():
     np.testing.assert_allclose(largest.beyond(x), expected, rtol=0.03)
 
 
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_levels_near_one_of_independent_variables_have_bonferronis_quantile(k):
+    for level in 1 - 10.0 ** -np.arange(5, 13):
+        drawn = largest_of_contrasts(np.eye(k), np.eye(k), np.random.default_rng(0))
+        assert drawn.quantile(level) == pytest.approx(norm.isf((1 - level) / 2 / k), abs=1e-3)
+
+
 def test_root_of_a_covariance_of_lower_rank():
     rng = np.random.default_rng(2)
     factor = rng.normal(size=(6, 2))
