@@ -332,14 +332,10 @@ class _Labellings:
         # Each vector of labels with the scores of each order.
         y_true = np.repeat(labels, len(orders), axis=0)
         y_score = np.tile(-np.argsort(orders, axis=1), (len(labels), 1))
+        qid = np.repeat(np.arange(len(y_true)), n)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            values = measure(
-                y_true.ravel(),
-                y_score.ravel(),
-                qid=np.repeat(np.arange(len(y_true)), n),
-                average=None,
-            )
+            values = measure(y_true.ravel(), y_score.ravel(), qid=qid, average=None)
         items = labels.ravel() == 1 if measure.kind == "binary" else labels.ravel().astype(float)
         utilities = utilities_of(measure, Lists(items, n * np.arange(len(labels) + 1)))
         self.utilities = utilities.reshape(labels.shape)
@@ -361,18 +357,14 @@ class _Labellings:
 
 
 def _counterexample(
-    loss: TemplateLoss,
-    table: _Labellings,
-    cases: IntArray,
-    probabilities: FloatArray,
-    margin: float,
+    loss: TemplateLoss, table: _Labellings, cases: IntArray, chances: FloatArray, margin: float
 ) -> dict[str, Any] | None:
-    expected = probabilities @ table.values[cases]
+    expected = chances @ table.values[cases]
     regret = expected.max() - expected
     # Orders that differ by rounding, as a share of the largest difference under any labels.
     if regret.max() < 1e-2 * np.ptp(table.values, axis=1).max():
         return None
-    risk = InnerRisk(loss, table.utilities[cases], probabilities)
+    risk = InnerRisk(loss, table.utilities[cases], chances)
     constant = risk.minimum_of_constants().value
     least = risk.minimum(np.inf)
     # In bounds, surrogate regrets are as the squares of regrets; this share of the gain by
@@ -387,8 +379,8 @@ def _counterexample(
         if minimum.value <= floor + allowed:
             return {
                 "labels": table.labels[cases],
-                "probabilities": probabilities,
-                "expected_utility": probabilities @ table.utilities[cases],
+                "probabilities": chances,
+                "expected_utility": chances @ table.utilities[cases],
                 "score": minimum.score,
                 "order": table.orders[k],
                 "best_order": table.orders[int(np.argmax(expected))],

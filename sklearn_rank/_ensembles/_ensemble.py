@@ -383,7 +383,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
             measure = get_measure(self.measure)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             refuse_misread(X=X, y=y, qid=qid, **weights)
-            X, lists = self._lists(X, y, qid, weights, labels=LabelType("graded", name="y"))
+            X, lists = self._lists(X, y, qid, weights, LabelType("graded", name="y"), reset=True)
             if self.estimators is None:
                 names, members = default_rankers(X, lists, measure, self.random_state)
             else:

@@ -848,7 +848,7 @@ class GroupRankerAdapter(QueryRanker):
     ) -> tuple[Any, Lists]:
         # The library checks the grades.
         grades = LabelType("graded", lowest=-np.inf, name="y")
-        X, lists = self._lists(X, y, qid, weights, labels=grades, reset=reset)
+        X, lists = self._lists(X, y, qid, weights, grades, reset)
         if not lists.whole.all():
             raise ValueError(
                 "sample_weight is not whole, but rows are repeated by it, because no library has "

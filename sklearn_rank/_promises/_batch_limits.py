@@ -122,11 +122,8 @@ class BatchLimits(Printed):
         title = f"positives among the first k of {len(self.order):,} rows"
         if len(self.k) > 1:
             title += ", for all k at once"
-        return (
-            f"{title}, each limit {100 * self.level:.6g} %",
-            ("k", "low", "high", "estimate"),
-            rows,
-        )
+        title += f", each limit {100 * self.level:.6g} %"
+        return title, ("k", "low", "high", "estimate"), rows
 
 
 def batch_limits(

@@ -127,11 +127,8 @@ class Hinge(DifferenceLoss):
             d_slack = np.where(is_large, by_slope, by_rest - du)
             return [d_slope, d_slack, np.where(is_large, by_slope + du, by_rest)]
 
-        return (
-            slope * rest / divisor,
-            lambda aims: (rest * aims[0] - slope * aims[1]) / divisor,
-            direction,
-        )
+        share = slope * rest / divisor
+        return share, lambda aims: (rest * aims[0] - slope * aims[1]) / divisor, direction
 
     def longest(self, cost: FloatArray, duals: Duals, step: Duals) -> float:
         return min(super().longest(cost, duals, step), _longest_step(cost - duals[0], -step[0]))

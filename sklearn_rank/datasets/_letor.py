@@ -553,17 +553,11 @@ def _read_rows(
     paths: list[Path], columns: _Columns, zero_based: ZeroBased, dtype: Any, comments: bool
 ) -> Iterator[dict[str, AnyArray]]:
     """Columns of some rows, one file after the other."""
+    options: Any = {"zero_based": zero_based, "comments": comments, "dtype": np.dtype(dtype)}
     last: tuple[Path, Any] | None = None
     for path in paths:
         queries: dict[bytes, int] = {}
-        for block in read_blocks(
-            path,
-            queries,
-            sparse=False,
-            zero_based=zero_based,
-            comments=comments,
-            dtype=np.dtype(dtype),
-        ):
+        for block in read_blocks(path, queries, sparse=False, **options):
             width = max(block.X.shape[1] - columns.shift, 0)
             if width > columns.n_features:
                 raise ValueError(f"{path} has changed since it was first read: more features.")

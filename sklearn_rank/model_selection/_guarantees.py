@@ -112,14 +112,9 @@ def _lower_limits(held_out: HeldOut, method: str, part: int, deltas: FloatArray)
 
 
 def bound_of(
-    held_out: HeldOut,
-    method: Any,
-    candidate: int,
-    delta: float,
-    weights: FloatArray,
-    n_candidates: int,
+    held_out: HeldOut, method: Any, candidate: int, delta: float, weights: FloatArray, n: int
 ) -> Bound:
-    """Make the bound for a candidate that was chosen by its scores.
+    """Make the bound for a candidate that was chosen by its scores, of ``n`` candidates.
 
     Where the candidates have unequal parts of delta, that of equal ones is restated.
     """
@@ -130,11 +125,11 @@ def bound_of(
         n_pos, n_neg = held_out.sizes.values()
         options: Any = {"method": method, "side": "lower"}
         if folds:
-            options["n_functions"] = n_candidates
+            options["n_functions"] = n
             bound = auc_fold_mean_bound(n_pos, n_neg, delta, **options)
         else:
             options["auc"] = float(held_out.means[candidate]) if method == "kl" else None
-            options["function_class"] = n_candidates
+            options["function_class"] = n
             bound = auc_bound(n_pos[0], n_neg[0], delta, **options)
     else:
         theorem = guarantee.theorem
@@ -145,6 +140,7 @@ def bound_of(
         difference = [f"{'mean ' * held_out.of_queries}{name}", f"{expected} of the chosen model"]
         if folds:
             difference = [f"mean {name} of the parts", f"mean {expected} of their models"]
+        apart = "each part is scored by models that were fitted without it"
         units = "queries are independent and of one distribution"
         if not held_out.of_queries:
             units = "items are independent given their labels"
@@ -154,13 +150,9 @@ def bound_of(
             target=" - ".join(difference[:: int(held_out.sign)]),
             delta=delta,
             conditioned_on="" if held_out.of_queries else "the labels",
-            assumptions=(
-                "each part is scored by models that were fitted without it",
-                units,
-                *guarantee.assumptions,
-            ),
+            assumptions=(apart, units, *guarantee.assumptions),
         )
-    if in_chernoff_form or np.allclose(weights * n_candidates, 1.0, rtol=1e-12, atol=0.0):
+    if in_chernoff_form or np.allclose(weights * n, 1.0, rtol=1e-12, atol=0.0):
         return bound
     return replace(
         bound,

@@ -63,10 +63,7 @@ def forget(estimator: Any, *names: str) -> None:
 
 
 def in_parallel(
-    n_jobs: int | None,
-    function: Callable[..., Any],
-    calls: Iterable[tuple[Any, ...]],
-    verbose: int = 0,
+    n_jobs: int | None, function: Callable[..., Any], calls: Iterable[Any], verbose: int = 0
 ) -> list[Any]:
     """Call a function with each of some arguments, in workers, and give its warnings here."""
     results = Parallel(n_jobs=n_jobs, verbose=verbose)(

@@ -559,7 +559,7 @@ class OrderPreservingRanker(CallbackSupportMixin, QueryRanker):
         else:
             y, qid = columns["y"], columns["qid"]
             weights = {name: columns[name] for name in ("sample_weight", "query_weight")}
-            X, found = self._lists(X, y, qid, weights, labels=labels, reset=not add)
+            X, found = self._lists(X, y, qid, weights, labels, reset=not add)
         check_gains(type(self).__name__, measure, found.labels)
         if propensity is not None:
             refuse_propensities(self.loss, measure, found.labels)

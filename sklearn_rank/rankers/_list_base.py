@@ -192,14 +192,7 @@ class QueryRanker(ListRanker):
         return self._validated(X, reset=False)
 
     def _lists(
-        self,
-        X: Any,
-        y: Any,
-        qid: Any,
-        weights: dict[str, Any],
-        *,
-        labels: LabelType,
-        reset: bool = True,
+        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], labels: LabelType, reset: bool
     ) -> tuple[Any, Lists]:
         """Check the arguments of ``fit``; the rows as they came, and their lists."""
         X, y = self._checked_labelled(X, y, reset=reset)

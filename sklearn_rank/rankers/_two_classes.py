@@ -203,12 +203,7 @@ def share_threshold(
 
 
 def _out_of_fold_scores(
-    ranker: Any,
-    X: Any,
-    rows: TwoClasses,
-    fitted: FloatArray,
-    share: float,
-    parameters: dict[str, Any],
+    ranker: Any, X: Any, rows: TwoClasses, fitted: FloatArray, share: float, parameters: Any
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Held-out rows, their scores by fits to the others, and their weights.
 
