@@ -87,8 +87,8 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
       ``j / (j + F)``, j the least number of positives that is such a share and F the number of
       negatives above positive j: a step of the precision-recall curve. Ties are averaged in F.
     - ``"calibration@10"``: mean probability of the first k items less the share of positives among
-      them, where 0 is calibrated and above it the probabilities are too high. It is the least
-      that scorers and comparisons call best, so do not choose by it.
+      them, where 0 is calibrated and above it the probabilities are too high. Neither side of it
+      is better, so that there is no scorer.
     - ``"top1"``: share of the lists whose first item has the highest relevance of the list.
     - ``"profit@10"``: sum of the amounts of the first k items. The labels are amounts, what an
       item brings if it is acted on, negative for a cost.

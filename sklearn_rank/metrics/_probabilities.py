@@ -87,8 +87,8 @@ class NetBenefitMeasure(Measure):
         return gain * right / n_pos - loss * wrong / (n - n_pos)
 
     def blocks_at_cut(self, lists: ScoredLists, blocks: TiedBlocks, law: str) -> IntArray | None:
-        n_acting = np.count_nonzero(self._acting(lists)[blocks.order[blocks.starts]])
-        return np.array([min(n_acting, len(blocks.starts) - 1)])
+        first_not = np.searchsorted(blocks.starts, np.count_nonzero(self._acting(lists)))
+        return np.array([min(first_not, len(blocks.starts) - 1)])
 
     def label_total(self, lists: ScoredLists) -> LabelTotal:
         acting = self._acting(lists).astype(np.float64)

@@ -126,6 +126,7 @@ REASONS = {
         "Lists that grow, or ties, move the value, so that looks have no target in common: pass"
         " `qid`, such as the day.",
     ),
+    "e": (r"is right at 0", "It is right at 0: choose by another measure."),
 }
 TITLE = ["measure"] + [
     f"{name}{', ' if units else ''}{units}"
