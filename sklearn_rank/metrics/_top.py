@@ -736,15 +736,16 @@ class PositivesAtTopMeasure(Measure):
 
         The variance of the highest negative, an extreme value, is not included.
         """
-        evidence = evidence.repeat()
-        data = evidence.data
-        rows, n_neg = np.flatnonzero(data.positive), int(np.count_nonzero(~data.positive))
-        above, n_pos = _above_negatives(data)[rows], len(rows)
-        quantity = "share" if self.normalize else f"expected number among {n_pos}"
-        target = f"{quantity} of new positives above the highest of the {n_neg} negatives seen"
+        data, rows = evidence.data, np.flatnonzero(evidence.data.positive)
+        above, counts = _above_negatives(data)[rows], data.counts[rows]
+        n_pos = float(counts.sum())
+        quantity = "share" if self.normalize else f"expected number among {n_pos:.0f}"
+        n_neg = float(data.sizes[0]) - n_pos
+        target = f"{quantity} of new positives above the highest of the {n_neg:.0f} negatives seen"
         groups = evidence.units.only(rows)
-        unit = 1.0 if self.normalize else float(n_pos)
-        return Draws(np.full(n_pos, 1.0 / n_pos), above, groups, unit, target)
+        unit = 1.0 if self.normalize else n_pos
+        weights = np.full(len(rows), 1.0 / n_pos)
+        return Draws(weights, above, groups, unit, target, counts=counts)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         above, positive = _above_negatives(lists), lists.positive

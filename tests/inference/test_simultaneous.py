@@ -163,6 +163,22 @@ def test_differences_of_sums_of_draws_are_joint():
     assert of_top.method == "max-z"
 
 
+def test_rows_that_stand_for_several_are_these():
+    weight = RNG.integers(0, 4, size=N)
+    names = ["pos@top", "precision@20", "dcg@20", "auc"]
+    scores = {x: np.round(s, 1) for x, s in MODELS.items()}
+    rows = {x: np.repeat(s, weight) for x, s in scores.items()}
+    counted = {"sample_weight": weight.astype(float), "weights": "frequency", "random_state": 0}
+    found = metric_interval(names, Y, scores, **counted)
+    expected = metric_interval(names, np.repeat(Y, weight), rows, random_state=0)
+    same(found.pointwise, expected.pointwise)
+    assert found.level_of_each == pytest.approx(expected.level_of_each, abs=1e-4)
+    found = compare(names, Y, scores, **counted)
+    expected = compare(names, np.repeat(Y, weight), rows, random_state=0)
+    same(found.pointwise, expected.pointwise)
+    assert found.level_of_each == pytest.approx(expected.level_of_each, abs=1e-4)
+
+
 def test_measures_without_influence_have_bonferronis_level():
     found = compare(["ks", "auc"], Y, MODELS, random_state=0)
     assert found.method == "bonferroni"
