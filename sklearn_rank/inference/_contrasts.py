@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import sqrt
+from math import inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -105,7 +105,10 @@ def added_in_squares(limits_of: Sequence[LimitsAt], values: Sequence[float], r: 
     def limits(level: float) -> Limits:
         (a, b), ((low_a, high_a), (low_b, high_b)) = values, (find(level) for find in limits_of)
         pairs = (a - low_a, high_b - b), (high_a - a, b - low_b)
-        down, up = (sqrt(max(x * x + y * y - 2.0 * r * abs(x * y), 0.0)) for x, y in pairs)
+        down, up = (
+            sqrt(max(x * x + y * y - 2.0 * r * abs(x * y), 0.0)) if isfinite(x + y) else inf
+            for x, y in pairs
+        )
         return a - b - down, a - b + up
 
     return limits

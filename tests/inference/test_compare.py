@@ -170,6 +170,16 @@ def test_tests_of_separate_samples_agree_with_their_limits(options, sizes):
             assert (pvalue <= 0.05) == excluded
 
 
+def test_a_mean_without_limits_gives_a_difference_without_limits():
+    # Amounts have no range, so that equal values of queries say nothing.
+    amounts, qid = np.tile([5, -1, -1], 20), np.repeat(np.arange(10), 6)
+    scores = {"a": amounts, "b": np.arange(60) % 7}
+    both = dict.fromkeys(scores, amounts)
+    found = compare("profit@2", both, scores, qid=dict.fromkeys(scores, qid))
+    assert (found.low, found.high) == ((-np.inf,), (np.inf,))
+    assert found.pvalue == 1.0
+
+
 def test_a_small_sample_beside_a_large_one():
     """Student's limits of the difference missed it in .06 to .10 on one side."""
     rng, misses, n = np.random.default_rng(0), np.zeros(2), 150
