@@ -90,7 +90,8 @@ def joint_comparison(
     if separate:
         low, high = np.array([find(1.0 - 2.0 * tail) for _, find in pairs]).T
     else:
-        half = -stdtrit(degrees, tail) * errors
+        missed = [joint.missed(row, 2.0 * tail) for row in matrix]
+        half = np.maximum(-stdtrit(degrees, tail) * errors, missed)
         low, high = differences - half, differences + half
     errors_of_values = joint.errors
     for i, statistic in enumerate(joint.singles):

@@ -16,13 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from math import inf, isfinite, nan
+from math import expm1, inf, isfinite, log, nan
 from typing import Any, Protocol
 
 import numpy as np
 
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
+from ..bounds._shared import TINY
 from ..metrics._shared import ClassInfluence, Groups, singleton_groups, with_half_more
 from ._limits import Limits
 
@@ -198,6 +199,29 @@ class Units:
         ends = float(alike @ self.products @ alike) + float(alike**2 @ self.span**2)
         return weight * ends / 4.0
 
+    def missed(self, contrast: FloatArray, error: float) -> float:
+        """By how much a contrast may change by units that are at different ends for statistics.
+
+        Where each statistic has a unit at either end, and all units are at the same ends for the
+        statistics of the contrast, n of them miss a share ``1 - error**(1 / n)`` of others: the
+        limit for no hit of a binomial number by its mid-p value. Else 0.
+        """
+        rows = np.flatnonzero(self._of(contrast))
+        products = self.products[np.ix_(rows, rows)]
+        root = np.sqrt(np.maximum(products.diagonal(), 0.0))
+        if np.any(products < (1.0 - ROUNDING) * np.multiply.outer(root, root)):  # not alike
+            return 0.0
+        values = self.values[rows]
+        below = values - values.min(axis=1, keepdims=True)
+        above = values.max(axis=1, keepdims=True) - values
+        if np.any(np.minimum(below, above) > ROUNDING * (below + above)):
+            return 0.0
+        if len(rows) and np.any((below > above) != (below > above)[0]):
+            return 0.0
+        moved = self._of(contrast) * self.span
+        share = -expm1(log(max(error, TINY)) / self.n)
+        return self.n * float(np.abs(moved).max(initial=0.0)) * share
+
     def _of(self, contrast: FloatArray) -> FloatArray:
         return contrast[self.first : self.first + len(self.span)]
 
@@ -289,6 +313,10 @@ class Joint:
         unknown = variances <= least_variance(differences, self.length, self.n_effective)
         variances[unknown] += differences[unknown] ** 2 / self.n_effective
         return np.sqrt(variances), degrees
+
+    def missed(self, contrast: FloatArray, error: float) -> float:
+        """By how much a contrast may change by units of a kind none of which is in the sample."""
+        return max((kind.missed(contrast, error) for kind in self.kinds), default=0.0)
 
 
 def about_middle(lengths: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import copysign, nan
 from typing import Any
 
@@ -87,12 +88,21 @@ def asked_difference(
 
 
 def student_difference(
-    estimate: float, error: float, degrees: float, half_range: float, target: str
+    estimate: float,
+    error: float,
+    degrees: float,
+    half_range: float,
+    target: str,
+    missed: Callable[[float], float],
 ) -> tuple[Difference, float]:
-    """Difference with Student's limits, and the normal quantile at which they reach 0."""
+    """Difference with Student's limits, and the normal quantile at which they reach 0.
+
+    They are at least as wide as ``missed`` of the error.
+    """
 
     def limits(level: float) -> Limits:
         half = float(stdtrit(degrees, (1.0 + level) / 2.0)) * error
+        half = max(half, missed(1.0 - level))
         low, high = estimate - half, estimate + half
         return min(max(low, -half_range), estimate), max(min(high, half_range), estimate)
 
@@ -152,8 +162,8 @@ class Rankers:
             refuse_no_variance(self.measure)
         for i, estimate in enumerate((matrix @ self.joint.estimates).tolist()):
             known = float(errors[i]), float(degrees[i]), self.joint.length
-            target = f"difference of {self.target}"
-            one, quantile = student_difference(estimate, *known, target)
+            target, missed = f"difference of {self.target}", partial(self.joint.missed, matrix[i])
+            one, quantile = student_difference(estimate, *known, target, missed)
             of_row = keys | {"contrast": texts[i]}
             moved = None if units is None else units[i]
             found.append(Asked(of_row, one, moved, self.ids, "", quantile, better))

@@ -380,3 +380,18 @@ def test_each_door_names_the_scores_that_are_wrong(door, wrong):
         with pytest.raises(ValueError, match=rf"\bscores\['{name}'\]") as caught:
             DOORS[door](y, scores)
         assert "y_score" not in str(caught.value)
+
+
+def test_rankers_that_no_positive_tells_apart_may_differ_by_those_that_the_sample_lacks():
+    # No hit in 30 draws has the mid-p value .05 at a chance of 1 - .05**(1 / 30).
+    y = np.repeat([1, 0], [30, 170])
+    score = np.random.default_rng(3).normal(size=200) + 9.0 * y
+    score[:5] -= 20.0  # in no top
+    other = score + np.where(y == 0, np.random.default_rng(4).normal(size=200), 0.0)
+    found = compare("recall@40", y, {"a": score, "b": other}).interval
+    assert found.estimate == 0.0
+    assert -found.low == found.high == pytest.approx(1 - 0.05 ** (1 / 30), rel=0.03)
+    other[0] = 99.0  # one positive tells them apart
+    found = compare("recall@40", y, {"a": score, "b": other}).interval
+    assert found.low < -0.1
+    assert found.high < 0.07
