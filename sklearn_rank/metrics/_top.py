@@ -737,6 +737,11 @@ class PositivesAtTopMeasure(Measure):
         The variance of the highest negative, an extreme value, is not included.
         """
         data, rows = evidence.data, np.flatnonzero(evidence.data.positive)
+        if len(rows) in (0, len(data.positive)):
+            raise ValueError(
+                f"y_true holds items of one class only, but {self.name} compares two: pass items"
+                " of both classes."
+            )
         above, counts = _above_negatives(data)[rows], data.counts[rows]
         n_pos = float(counts.sum())
         quantity = "share" if self.normalize else f"expected number among {n_pos:.0f}"

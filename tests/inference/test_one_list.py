@@ -370,6 +370,9 @@ def test_positives_above_the_highest_negative(score):
         assert (found.low, found.high) == pytest.approx(oracle.exact_limits(2, 4, 0.95))
     with pytest.raises(ValueError, match="pass 'wilson' or '"):
         metric_interval("pos@top", y, score, method="bootstrap")
+    for label in (0, 1):
+        with pytest.raises(ValueError, match="items of one class only"):
+            metric_interval("pos@top", [label] * 3, [3, 2, 1])
 
 
 # ------------------------------------------------------------------------------- correlations
