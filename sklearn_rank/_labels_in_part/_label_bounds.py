@@ -52,7 +52,11 @@ def values_over_labels(
     n_pos = n_known + np.arange(n_open + 1.0)
     value = first.known_total.value
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = value(sums, n_pos) - (1.0 - sum(contrast)) * value(0.0, n_pos)
+        values = value(sums, n_pos) - value(0.0, n_pos)
+        # Where the sum is 0 the values of rankers may differ, as those of net benefit do.
+        for factor, evidence in zip(contrast, evidences, strict=True):
+            values += factor * evidence.known_total.value(0.0, n_pos)
+    values.sort(axis=0)  # Those of calibration fall where the sum rises.
     # Where all labels are equal, the sum is that of all rows, up to rounding.
     for end in {0, n_open}:
         if n_pos[end] in (0.0, len(known)):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from sklearn_rank._labels_in_part._judged_queries import (
     JudgedQueries,
@@ -42,6 +43,7 @@ def judged(rng, y, champion, qid, k, probability):
 def test_the_expected_value_is_the_mean_over_all_labels(name):
     rng, measure = np.random.default_rng(0), get_measure(name)
     score, q = np.round(rng.normal(size=7), 0), rng.random((3, 7))
+    score = expit(score) if measure.of_probabilities else score
     q[:, [1, 4]] = 1.0, 0.0
     q[0, 2] = 0.5
     evidence = measure.evidence(measure.lists(np.arange(7) < 2, score))

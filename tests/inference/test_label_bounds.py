@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from sklearn_rank.inference import LabelDesign, compare, metric_interval
 from sklearn_rank.metrics import get_measure
@@ -40,7 +41,10 @@ def reviewed_list(seed, most_below=None):
 )
 def test_limits_are_the_extremes_of_all_labellings(name, seed):
     y, scores, design = reviewed_list(seed)
-    measure, columns = get_measure(name), list(scores.values())
+    measure = get_measure(name)
+    if measure.of_probabilities:
+        scores = {ranker: expit(score) for ranker, score in scores.items()}
+    columns = list(scores.values())
     found = metric_interval(name, y, columns[0], design=design)
     expected = oracle.limits(measure, y, columns[:1])
     np.testing.assert_allclose([found.low, found.high], expected, atol=1e-12)

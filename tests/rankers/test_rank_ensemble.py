@@ -259,7 +259,7 @@ def test_weights_are_fitted_to_held_out_queries():
     assert ensemble.weights_[1] > 0.5
     two_jobs = clone(ensemble).set_params(n_jobs=2).fit(X, y, qid=qid)
     np.testing.assert_array_equal(two_jobs.predict(X, qid=qid), ensemble.predict(X, qid=qid))
-    with pytest.raises(ValueError, match="cv=4 needs at least 4 queries, but there are 3"):
+    with pytest.raises(ValueError, match="cv=4 needs at least 4 queries, got 3"):
         ensemble.fit(*data(3)[:2], qid=data(3)[2])
     assert ensemble.n_queries_ == 60
     folds = list(GroupKFold(4).split(X, groups=qid))
