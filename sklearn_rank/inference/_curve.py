@@ -199,10 +199,12 @@ def curve(
     columns: Any = {"qid": qid, "groups": groups, "sample_weight": sample_weight}
     columns |= {"weights": weights, "pos_label": pos_label, "value": value, "design": design}
     columns |= {"conditional": conditional, "rng": rng}
+    example = measure_at(measure)
+    name = measure if isinstance(measure, str) else example.name
     with naming("scores"):
-        rows = Rows.read(measure_at(measure), y_true, scores, columns)
-    places = _places(measure, at, rows)
-    ask = partial(rows.ask, measure, contrasts=contrasts)
+        rows = Rows.read(example, y_true, scores, columns)
+    places = _places(example, at, rows)
+    ask = partial(rows.ask, example, contrasts=contrasts)
     try:
         asked, products = ask(places)
     except ValueError:
@@ -211,12 +213,11 @@ def curve(
         if not places:
             raise
         asked, products = ask(places)
-    name = measure if isinstance(measure, str) else measure_at(measure).name
     target = f"{'difference of ' if contrasts else ''}{name} on {rows.size_text}"
-    more: Any = {"reader": partial(_read, rows, measure, contrasts)}
-    more |= {"parameter": measure_at(measure).in_name}
+    more: Any = {"reader": partial(_read, rows, example, contrasts)}
+    more |= {"parameter": example.in_name}
     if contrasts is None:
-        more["references"] = rows.references(measure, places)
+        more["references"] = rows.references(example, places)
     return together(asked, level, rng, target, products, **more)
 
 
@@ -229,7 +230,7 @@ def _has_limits(ask: Callable[..., Any], place: Any) -> bool:
 
 
 def _read(
-    rows: Rows, measure: MeasureLike, contrasts: Any, name: str, place: float, level: float
+    rows: Rows, measure: Measure, contrasts: Any, name: str, place: float, level: float
 ) -> Interval:
     """Interval of a ranker or contrast at another place."""
     asked, _ = rows.ask(measure, [place], contrasts)
@@ -237,9 +238,8 @@ def _read(
     return question.single.interval(level)  # type: ignore[union-attr]
 
 
-def _places(measure: MeasureLike, at: Any, rows: Rows) -> list[Any]:
+def _places(example: Measure, at: Any, rows: Rows) -> list[Any]:
     """Places of a curve, ascending; a grid over all of the list if none are given."""
-    example = measure_at(measure)
     number: Any = example._number
     whole = number.is_whole
     n = float(rows.evidences[0].data.sizes[0]) if rows.evidences else inf
@@ -303,7 +303,7 @@ class Rows:
         return cls(y_true, scores, columns, evidences, size_text)
 
     def ask(
-        self, measure: MeasureLike, places: Sequence[Any], contrasts: Any
+        self, measure: Measure, places: Sequence[Any], contrasts: Any
     ) -> tuple[list[Asked], FloatArray | None]:
         """Questions of all rankers or contrasts, each with all places; and their covariance."""
         measures = [measure_at(measure, place) for place in places]
@@ -324,11 +324,8 @@ class Rows:
                 asked.append(replace(of_place[i], keys=keys))
         return asked, products
 
-    def references(
-        self, measure: MeasureLike, places: Sequence[Any]
-    ) -> dict[str, tuple[float, ...]]:
+    def references(self, example: Measure, places: Sequence[Any]) -> dict[str, tuple[float, ...]]:
         """Values of equal scores at the places of each ranker, where they cost little."""
-        example = measure_at(measure)
         name = example.with_equal_scores
         if not (self.evidences and name and example.weights != "none"):
             return {}
@@ -342,7 +339,7 @@ class Rows:
             weight=np.bincount(codes, data.weight).astype(np.float64),
             offsets=np.array([0, len(labels)]),
         )
-        values = [float(measure_at(measure, place).values(tied)[0]) for place in places]
+        values = [float(measure_at(example, place).values(tied)[0]) for place in places]
         return {name: tuple(values) * len(self.scores)}
 
     def _at(self, measure: Measure, contrasts: Any) -> Rankers:
