@@ -15,7 +15,7 @@ from .. import _outer
 from .._lists import ScoredLists
 from .._typing import FloatArray, IntArray
 from .._validation import check_choice, check_generator, check_level, column_of
-from ..bounds._shared import NEGLIGIBLE
+from ..bounds._shared import NEGLIGIBLE, TINY
 from ..metrics import Measure
 from ..metrics._shared import Evidence, MeasureLike, get_measures
 from ._contrasts import (
@@ -73,7 +73,17 @@ def joint_comparison(
         degrees = np.full(m, np.inf)
         statistics = question.statistics(lambda x: quantiles_at(pairs, x))
     else:
-        statistics = question.statistics(lambda x: (differences - x) / errors)
+        missed = [joint.missed(row) for row in matrix]
+
+        def distances(hypothesis: float) -> FloatArray:
+            """Student's quantiles at which limits reach a hypothesis."""
+            off = differences - hypothesis
+            tails = np.array([x.error(d) / 2.0 for x, d in zip(missed, abs(off), strict=True)])
+            # Of probabilities near 0 SciPy has the wrong sign.
+            most = np.where(tails > TINY, -stdtrit(degrees, np.maximum(tails, TINY)), np.inf)
+            return np.copysign(np.minimum(abs(off) / errors, most), off)
+
+        statistics = question.statistics(distances)
     extreme, direction = question.extreme(statistics), question.direction
     tails = 2.0 if question.alternative == "two-sided" else 1.0
     pvalues = np.minimum(tails * m * stdtr(degrees, -extreme), 1.0)
@@ -90,8 +100,8 @@ def joint_comparison(
     if separate:
         low, high = np.array([find(1.0 - 2.0 * tail) for _, find in pairs]).T
     else:
-        missed = [joint.missed(row, 2.0 * tail) for row in matrix]
-        half = np.maximum(-stdtrit(degrees, tail) * errors, missed)
+        least = [x.distance(2.0 * tail) for x in missed]
+        half = np.maximum(-stdtrit(degrees, tail) * errors, least)
         low, high = differences - half, differences + half
     errors_of_values = joint.errors
     for i, statistic in enumerate(joint.singles):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import expm1, inf, isfinite, log, nan
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -199,12 +199,11 @@ class Units:
         ends = float(alike @ self.products @ alike) + float(alike**2 @ self.span**2)
         return weight * ends / 4.0
 
-    def missed(self, contrast: FloatArray, error: float) -> float:
-        """By how much a contrast may change by units that are at different ends for statistics.
+    def reach(self, contrast: FloatArray) -> float:
+        """By how much a contrast changes if all units are at different ends for statistics.
 
         Where each statistic has a unit at either end, and all units are at the same ends for the
-        statistics of the contrast, n of them miss a share ``1 - error**(1 / n)`` of others: the
-        limit for no hit of a binomial number by its mid-p value. Else 0.
+        statistics of the contrast. Else 0.
         """
         rows = np.flatnonzero(self._of(contrast))
         products = self.products[np.ix_(rows, rows)]
@@ -218,9 +217,7 @@ class Units:
             return 0.0
         if len(rows) and np.any((below > above) != (below > above)[0]):
             return 0.0
-        moved = self._of(contrast) * self.span
-        share = -expm1(log(max(error, TINY)) / self.n)
-        return self.n * float(np.abs(moved).max(initial=0.0)) * share
+        return self.n * float(np.abs(self._of(contrast) * self.span).max(initial=0.0))
 
     def _of(self, contrast: FloatArray) -> FloatArray:
         return contrast[self.first : self.first + len(self.span)]
@@ -273,6 +270,24 @@ class AtLevels:
         return found.low, found.high
 
 
+class Missed(NamedTuple):
+    """Distances of limits by units that a sample lacks.
+
+    With the chance ``error``, n units miss a share of ``1 - error**(1 / n)`` of others: the limit
+    for no hit of a binomial number by its mid-p value.
+    """
+
+    kinds: tuple[tuple[float, float], ...]  # Distance if all units are such, and their number
+
+    def distance(self, error: float) -> float:
+        shares = ((reach, -expm1(log(max(error, TINY)) / n)) for reach, n in self.kinds)
+        return max((reach * share for reach, share in shares), default=0.0)
+
+    def error(self, distance: float) -> float:
+        """Error at which the limits are at a distance."""
+        return max((max(1.0 - distance / reach, 0.0) ** n for reach, n in self.kinds), default=0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Joint:
     """Statistics of several rankers on the same data, and their covariance."""
@@ -314,9 +329,10 @@ class Joint:
         variances[unknown] += differences[unknown] ** 2 / self.n_effective
         return np.sqrt(variances), degrees
 
-    def missed(self, contrast: FloatArray, error: float) -> float:
-        """By how much a contrast may change by units of a kind none of which is in the sample."""
-        return max((kind.missed(contrast, error) for kind in self.kinds), default=0.0)
+    def missed(self, contrast: FloatArray) -> Missed:
+        """What a contrast may lack by units of a kind of which none is in the sample."""
+        reaches = ((kind.reach(contrast), kind.n) for kind in self.kinds)
+        return Missed(tuple((reach, n) for reach, n in reaches if reach > 0.0))
 
 
 def about_middle(lengths: FloatArray) -> FloatArray:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import copysign, nan
 from typing import Any
 
@@ -25,7 +24,7 @@ from ..metrics._shared import ClassInfluence, Evidence
 from ._contrasts import added_in_squares, limits_of_pair, quantiles_at
 from ._evidence import check_lists, influences_of, list_target, read_rows
 from ._intervals import Intervals
-from ._joint import AtLevels, Joint, Single, joint_influence
+from ._joint import AtLevels, Joint, Missed, Single, joint_influence
 from ._level import largest_of_contrasts
 from ._limits import Limits, LimitsAt
 from ._methods import refuse_no_variance, single
@@ -93,20 +92,21 @@ def student_difference(
     degrees: float,
     half_range: float,
     target: str,
-    missed: Callable[[float], float],
+    missed: Missed,
 ) -> tuple[Difference, float]:
     """Difference with Student's limits, and the normal quantile at which they reach 0.
 
-    They are at least as wide as ``missed`` of the error.
+    They are at least as far as what the sample may have missed.
     """
 
     def limits(level: float) -> Limits:
         half = float(stdtrit(degrees, (1.0 + level) / 2.0)) * error
-        half = max(half, missed(1.0 - level))
+        half = max(half, missed.distance(1.0 - level))
         low, high = estimate - half, estimate + half
         return min(max(low, -half_range), estimate), max(min(high, half_range), estimate)
 
-    quantile = -float(ndtri(stdtr(degrees, -abs(estimate) / error)))
+    tail = max(float(stdtr(degrees, -abs(estimate) / error)), missed.error(abs(estimate)) / 2.0)
+    quantile = -float(ndtri(tail))
     signed = quantile if estimate >= 0.0 else -quantile
     return Difference(estimate, limits, target, "max-t", error), signed
 
@@ -162,7 +162,7 @@ class Rankers:
             refuse_no_variance(self.measure)
         for i, estimate in enumerate((matrix @ self.joint.estimates).tolist()):
             known = float(errors[i]), float(degrees[i]), self.joint.length
-            target, missed = f"difference of {self.target}", partial(self.joint.missed, matrix[i])
+            target, missed = f"difference of {self.target}", self.joint.missed(matrix[i])
             one, quantile = student_difference(estimate, *known, target, missed)
             of_row = keys | {"contrast": texts[i]}
             moved = None if units is None else units[i]

@@ -395,3 +395,19 @@ def test_rankers_that_no_positive_tells_apart_may_differ_by_those_that_the_sampl
     found = compare("recall@40", y, {"a": score, "b": other}).interval
     assert found.low < -0.1
     assert found.high < 0.07
+
+
+@pytest.mark.parametrize("seed", [250, 1015])
+def test_a_difference_that_few_rows_tell_is_excluded_by_limits_and_test_alike(seed):
+    # The positives are alike for both rankers, so that limits allow for others.
+    rng = np.random.default_rng(seed)
+    n_pos = rng.integers(3, 12)
+    n = n_pos + rng.integers(5, 60)
+    y = (np.arange(n) < n_pos).astype(int)
+    a = np.round(rng.normal(size=n) + 3 * y, 1)
+    noise = rng.normal(size=n) * rng.choice([0, 0.3, 1])
+    b = np.round(a + noise * (y == rng.integers(0, 2)), 1)
+    found = compare("lift@0.3", y, {"a": a, "b": b})
+    assert found.low[0] < 0.0 < found.high[0]
+    assert found.pvalue > 0.05
+    assert found.conclusions == ("no difference shown",)
