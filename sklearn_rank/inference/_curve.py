@@ -30,6 +30,7 @@ from ._simultaneous import (
     rankers_on_list,
     read_list,
     read_rankers,
+    size_of_list,
     together,
 )
 
@@ -295,7 +296,7 @@ class Rows:
     ) -> Rows:
         if columns["qid"] is None and columns["design"] is None and dimensions(y_true) == 1:
             evidences = read_list(measure, y_true, scores, **columns)
-            size_text = f"{evidences[0].data.sizes[0]:.0f} items"
+            size_text = size_of_list(evidences[0])
         else:
             evidences = []
             found = read_rankers(measure, y_true, scores, compared=False, **columns)

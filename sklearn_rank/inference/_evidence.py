@@ -426,10 +426,7 @@ def sampling_influence(measure: Measure, data: ScoredLists) -> ClassInfluence:
     refuse_few_draws(data.counts[~data.positive], heaviest, "negatives")
     weight = data.counts / data.counts.min()
     data = replace(data, weight=weight)
-    relative = weight / weight.max()
-    n_draws = float(relative.sum() ** 2 / (relative @ relative))
-    counted = replace(data, weight=whole_weights(weight), draws=n_draws)
-    influence = influence_of(measure, counted, conditional=False).linear
+    influence = influence_of(measure, counted_sample(data), conditional=False).linear
     estimate = influence.estimate
     if measure.weights == "whole":
         # The ends are those of one item above all repetitions, and a drawn row is many of them.
@@ -437,6 +434,14 @@ def sampling_influence(measure: Measure, data: ScoredLists) -> ClassInfluence:
     else:
         estimate = float(measure.values(data)[0])
     return replace(influence, estimate=estimate, counts=None, sampling_weight=weight)
+
+
+def counted_sample(data: ScoredLists) -> ScoredLists:
+    """Rows of unequal probabilities as so many items, in proportion to their weights."""
+    weight = data.counts / data.counts.min()
+    relative = weight / weight.max()
+    n_draws = float(relative.sum() ** 2 / (relative @ relative))
+    return replace(data, weight=whole_weights(weight), draws=n_draws)
 
 
 # Number of items as which the rows of a list are counted, at most, and for each row.

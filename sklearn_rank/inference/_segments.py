@@ -17,7 +17,7 @@ from .._typing import AnyArray, BoolArray, IntArray
 from .._validation import Coded, check_qid, refuse_misread, shape_of, take
 from ..metrics import Measure
 from ..metrics._shared import Evidence, Groups, influence_of_top, with_half_more
-from ._evidence import check_groups, refuse_few_draws
+from ._evidence import check_groups, counted_sample, refuse_few_draws
 from ._intervals import Intervals
 from ._joint import GroupPart
 from ._limits import Limits, safe_limits
@@ -219,7 +219,7 @@ def _shares_of_top(rankers: Rankers, inside: BoolArray) -> Rankers:
     singles, moved, measure = [], [], rankers.measure
     mass_of: Any = measure
     for evidence in rankers.evidences:
-        data = evidence.data
+        data = counted_sample(evidence.data) if evidence.sampled else evidence.data
         mass = min(float(mass_of._mass(data)[0]), float(data.sizes[0]))
         blocks = tied_blocks(data.score)
         size = blocks.totals(data.counts)

@@ -132,7 +132,7 @@ class Rankers:
         """The rows in words."""
         if self.samples:
             return self.samples[0].size_text
-        return f"{self.evidences[0].data.sizes[0]:.0f} items" if self.evidences else "all rows"
+        return size_of_list(self.evidences[0]) if self.evidences else "all rows"
 
     def values(self, **keys: Any) -> list[Asked]:
         found = []
@@ -168,6 +168,12 @@ class Rankers:
             moved = None if units is None else units[i]
             found.append(Asked(of_row, one, moved, self.ids, "", quantile, better))
         return found
+
+
+def size_of_list(evidence: Evidence) -> str:
+    if evidence.sampled:
+        return f"{len(evidence.data.score)} rows of unequal probability"
+    return f"{evidence.data.sizes[0]:.0f} items"
 
 
 def direction_of(measure: Measure) -> int:

@@ -427,3 +427,22 @@ def test_neither_side_of_calibration_is_better():
     assert found.conclusions == ("a - b: a greater at all 2 places from 100 to 200",)
     with pytest.raises(ValueError, match="right at 0"):
         get_scorer("neg_calibration@10")
+
+
+def test_the_scale_of_sampling_weights_counts_nothing_in_segments():
+    segment = np.where(np.arange(N) % 3 == 0, "x", "y")
+    weight = RNG.random(N) + 0.2
+    found = [
+        metric_interval(
+            ["auc", "precision@top0.1"],
+            Y,
+            A,
+            by=segment,
+            sample_weight=scale * weight,
+            weights="sampling",
+            random_state=0,
+        )
+        for scale in (1.0, 1.0 / weight.sum())
+    ]
+    assert "400 rows of unequal probability" in str(found[0])
+    same(found[0].together, found[1].together)
