@@ -165,7 +165,7 @@ output
 --plot FILE              draw the intervals, in the format of the end of the name"""
 MEASURES = """\
 measures
---measure NAME...        such as auc, ap, ndcg@10, precision@top0.05, 'ap(rel>=2)'
+--measure NAME...        such as auc, ndcg@10, recall@10,25, 'ap(rel>=2)'
 --list-measures          print all names and stop
 --value AMOUNT...        what a positive and a negative bring, numbers or columns: for profit@50
 --convention SYSTEM      as trec_eval, lightgbm, sklearn, ... do (none; for runs trec_eval)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isnan, nan
 from textwrap import fill
@@ -13,6 +13,7 @@ from .._optional import import_optional
 from .._printed import fixed, text_table
 from .._warn import warn
 from ..inference import Comparison, Interval, compare, metric_interval
+from ..metrics._shared import names_of
 from ._output import CommandError, as_csv, as_json, write
 from ._rankings import Rankings, given, read_rankings, reason
 
@@ -31,7 +32,7 @@ class Result(Interval):
 
 def run_evaluate(options: Namespace) -> None:
     rankings = read_rankings(options)
-    titles = dict.fromkeys(options.measure or rankings.usual_measures)
+    titles = titles_of(options.measure or rankings.usual_measures)
     results = [evaluate(rankings, name, x, options) for x in titles for name in rankings.scores]
     notes = list(dict.fromkeys(f"{x.measure}: {x.note}" for x in results if x.note))
     if all(isnan(result.estimate) for result in results):
@@ -48,6 +49,11 @@ def run_evaluate(options: Namespace) -> None:
     text = text_table("", header, table, left=("measure", "method"))
     rows = [{"score": x.score, "measure": x.measure} | x.to_dict() for x in results]
     _write(options, rankings, notes, panels, {"text": text, "csv": rows, "json": rows})
+
+
+def titles_of(names: Iterable[str]) -> list[str]:
+    """Distinct names of measures, of which one may have several numbers."""
+    return list(dict.fromkeys(title for name in names for title in names_of(name)))
 
 
 def evaluate(rankings: Rankings, name: str, title: str, options: Namespace) -> Result:
@@ -76,7 +82,7 @@ def run_compare(options: Namespace) -> None:
     rankings = read_rankings(options)
     comparisons: dict[str, Comparison] = {}
     notes: list[str] = []
-    for title in dict.fromkeys(options.measure or rankings.usual_measures[:1]):
+    for title in titles_of(options.measure or rankings.usual_measures[:1]):
         try:
             comparisons[title] = compare_rankings(rankings, title, options)
         except ValueError as error:

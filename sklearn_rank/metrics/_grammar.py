@@ -167,11 +167,17 @@ def get_measures(measures: MeasureLike | Sequence[MeasureLike]) -> list[Measure]
             raise ValueError("measure is an empty list: pass at least one measure.")
         return found
     if isinstance(measures, str):
-        several = re.fullmatch(r"(.*?)([0-9.]+(?: *, *[0-9.]+)+)(\(rel>=.*\))?", measures)
-        if several is not None:
-            head, numbers, tail = several.groups(default="")
-            return [get_measure(head + number.strip() + tail) for number in numbers.split(",")]
+        return list(map(get_measure, names_of(measures)))
     return [get_measure(measures)]  # type: ignore[arg-type]
+
+
+def names_of(name: str) -> list[str]:
+    """Names of measures, one for each of the numbers in a name, as in trec_eval."""
+    several = re.fullmatch(r"(.*?)([0-9.]+(?: *, *[0-9.]+)+)(\(rel>=.*\))?", name)
+    if several is None:
+        return [name]
+    head, numbers, tail = several.groups(default="")
+    return [head + number.strip() + tail for number in numbers.split(",")]
 
 
 def measure_at(measure: MeasureLike, at: Any = None) -> Measure:

@@ -11,7 +11,7 @@ from ._evidence import (
     PartialLabels,
     singleton_groups,
 )
-from ._grammar import MeasureLike, get_measures, measure_at
+from ._grammar import MeasureLike, get_measures, measure_at, names_of
 from ._influence import (
     ABSOLUTE_VARIANCE,
     ClassInfluence,

@@ -137,6 +137,11 @@ def test_csv_has_a_row_for_each_measure_and_score(results):
             assert (float(row[name]) if row[name] else None) == one[name]
 
 
+def test_a_name_with_several_numbers_is_as_many_measures(results):
+    found = results(*ONE_LIST, "--measure", "recall@5,10", "auc", "recall@10")
+    assert [x["measure"] for x in found[::2]] == ["recall@5", "recall@10", "auc"]
+
+
 def test_text_is_aligned(results):
     lines = results(*ONE_LIST).splitlines()
     assert lines[0] == f"predictions.csv: 120 rows, {one_list()[LABEL].sum()} positive (clicked)"

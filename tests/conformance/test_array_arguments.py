@@ -527,6 +527,7 @@ def of_scalars():
     calls = {
         inference.metric_interval: rows(measure="auc"),
         inference.compare: {**y_true, "measure": "auc", "scores": {"a": S, "b": -S}},
+        inference.curve: {**y_true, "measure": "lift", "scores": S, "at": [0.1, 0.3]},
         inference.batch_limits: rows(batch_score=-S),
         inference.recall_certificate: {**y_true, "design": "all", "recall": 0.9},
         inference.plan_labels: {
