@@ -138,8 +138,9 @@ def test_csv_has_a_row_for_each_measure_and_score(results):
 
 
 def test_a_name_with_several_numbers_is_as_many_measures(results):
-    found = results(*ONE_LIST, "--measure", "recall@5,10", "auc", "recall@10")
-    assert [x["measure"] for x in found[::2]] == ["recall@5", "recall@10", "auc"]
+    found = as_json(results, *ONE_LIST, "--measure", "recall@5,10", "auc", "recall@10")
+    measures = [row["measure"] for row in found["results"]]
+    assert measures[::2] == ["recall@5", "recall@10", "auc"]
 
 
 def test_text_is_aligned(results):
