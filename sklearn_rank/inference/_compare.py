@@ -43,7 +43,7 @@ from ._list_intervals import resampled_values
 from ._methods import methods_of, refuse_no_variance, single
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, Question
-from ._segments import several
+from ._segments import table_of
 
 if TYPE_CHECKING:
     from .._labels_in_part import Design
@@ -456,7 +456,7 @@ def compare(
             )
         more: Any = {"qid": qid, "groups": groups, "sample_weight": sample_weight, "value": value}
         more |= {"weights": weights, "pos_label": pos_label, "design": design}
-        return several(
+        return table_of(
             measures,
             y_true,
             scores,

@@ -22,16 +22,16 @@ from ._joint import joint_influence
 from ._methods import single
 from ._results import Interval, contrasts_of
 from ._simultaneous import (
-    Asked,
     Rankers,
+    TableRow,
     errors_of_rows,
     joint_law,
     moved_by_draws,
     rankers_on_list,
     read_list,
     read_rankers,
+    simultaneous_table,
     size_of_list,
-    together,
 )
 
 if TYPE_CHECKING:
@@ -203,43 +203,43 @@ def curve(
     example = measure_at(measure)
     name = measure if isinstance(measure, str) else example.name
     with naming("scores"):
-        rows = Rows.read(example, y_true, scores, columns)
+        rows = CurveData.read(example, y_true, scores, columns)
     places = _places(example, at, rows)
-    ask = partial(rows.ask, example, contrasts=contrasts)
+    rows_at = partial(rows.table_rows, example, contrasts=contrasts)
     try:
-        asked, products = ask(places)
+        table, products = rows_at(places)
     except ValueError:
         # Of a grid that was not asked for, places without limits are left out.
-        places = [place for place in places if at is None and _has_limits(ask, place)]
+        places = [place for place in places if at is None and _has_limits(rows_at, place)]
         if not places:
             raise
-        asked, products = ask(places)
+        table, products = rows_at(places)
     target = f"{'difference of ' if contrasts else ''}{name} on {rows.size_text}"
     more: Any = {"reader": partial(_read, rows, example, contrasts)}
     more |= {"parameter": example.in_name}
     if contrasts is None:
         more["references"] = rows.references(example, places)
-    return together(asked, level, rng, target, products, **more)
+    return simultaneous_table(table, level, rng, target, products, **more)
 
 
-def _has_limits(ask: Callable[..., Any], place: Any) -> bool:
+def _has_limits(rows_at: Callable[..., Any], place: Any) -> bool:
     try:
-        ask([place])
+        rows_at([place])
     except ValueError:
         return False
     return True
 
 
 def _read(
-    rows: Rows, measure: Measure, contrasts: Any, name: str, place: float, level: float
+    rows: CurveData, measure: Measure, contrasts: Any, name: str, place: float, level: float
 ) -> Interval:
     """Interval of a ranker or contrast at another place."""
-    asked, _ = rows.ask(measure, [place], contrasts)
-    (question,) = (x for x in asked if name in (x.keys.get("ranker"), x.keys.get("contrast")))
+    table, _ = rows.table_rows(measure, [place], contrasts)
+    (question,) = (x for x in table if name in (x.keys.get("ranker"), x.keys.get("contrast")))
     return question.single.interval(level)  # type: ignore[union-attr]
 
 
-def _places(example: Measure, at: Any, rows: Rows) -> list[Any]:
+def _places(example: Measure, at: Any, rows: CurveData) -> list[Any]:
     """Places of a curve, ascending; a grid over all of the list if none are given."""
     number: Any = example._number
     whole = number.is_whole
@@ -281,7 +281,7 @@ def _places(example: Measure, at: Any, rows: Rows) -> list[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class CurveData:
     """The rows of a curve, as they were read for its first place."""
 
     y_true: Any
@@ -293,7 +293,7 @@ class Rows:
     @classmethod
     def read(
         cls, measure: Measure, y_true: Any, scores: Mapping[str, Any], columns: dict[str, Any]
-    ) -> Rows:
+    ) -> CurveData:
         if columns["qid"] is None and columns["design"] is None and dimensions(y_true) == 1:
             evidences = read_list(measure, y_true, scores, **columns)
             size_text = size_of_list(evidences[0])
@@ -303,27 +303,29 @@ class Rows:
             size_text = found.size_text
         return cls(y_true, scores, columns, evidences, size_text)
 
-    def ask(
+    def table_rows(
         self, measure: Measure, places: Sequence[Any], contrasts: Any
-    ) -> tuple[list[Asked], FloatArray | None]:
+    ) -> tuple[list[TableRow], FloatArray | None]:
         """Questions of all rankers or contrasts, each with all places; and their covariance."""
         measures = [measure_at(measure, place) for place in places]
         rankers = list(self.scores)
         names = [f"{a} - {b}" for a, b in contrasts] if contrasts else rankers
-        tables = Tables.of(self.evidences, measures[0], contrasts) if self.evidences else None
+        tables = (
+            CountedRankers.of(self.evidences, measures[0], contrasts) if self.evidences else None
+        )
         if tables is not None:
             pairs = contrasts and [(rankers.index(a), rankers.index(b)) for a, b in contrasts]
-            singles, products = tables.ask(measures, pairs)
+            singles, products = tables.table_rows(measures, pairs)
         else:
             products, found = None, [self._at(x, contrasts) for x in measures]
             singles = [x.differences(contrasts) if contrasts else x.values() for x in found]
         column = "contrast" if contrasts else "ranker"
-        asked = []
+        table = []
         for i, name in enumerate(names):
             for place, of_place in zip(places, singles, strict=True):
                 keys = {column: name or "scores", "at": place}
-                asked.append(replace(of_place[i], keys=keys))
-        return asked, products
+                table.append(replace(of_place[i], keys=keys))
+        return table, products
 
     def references(self, example: Measure, places: Sequence[Any]) -> dict[str, tuple[float, ...]]:
         """Values of equal scores at the places of each ranker, where they cost little."""
@@ -353,7 +355,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class StepInfluence:
     """Influence that is equal over runs of blocks of tied rows, for each label."""
 
     influence: Any  # ClassInfluence of a table with a row for each run and label, or None
@@ -366,7 +368,7 @@ class Steps:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedRows:
     """Rows of one ranker, counted by block of tied scores and label."""
 
     evidence: Evidence
@@ -375,7 +377,7 @@ class Counted:
     upto: FloatArray  # (n_labels, n_blocks + 1): Number of rows before each block, and all
 
     @classmethod
-    def of(cls, evidence: Evidence, labels: AnyArray, codes: IntArray) -> Counted:
+    def of(cls, evidence: Evidence, labels: AnyArray, codes: IntArray) -> CountedRows:
         data, of_classes = evidence.data, evidence.data.labels.dtype == bool
         positive = data.labels if of_classes else np.zeros(len(codes), dtype=bool)
         blocks = counted_blocks(data.score, positive, data.weight)
@@ -416,7 +418,7 @@ class Counted:
         inside = np.clip(means.astype(dtype), self.score[ends - 1], self.score[starts])
         return np.asarray(np.where(ends - starts == 1, self.score[starts], inside), dtype)
 
-    def at(self, measure: Measure, law: str) -> tuple[Any, Steps]:
+    def at(self, measure: Measure, law: str) -> tuple[Any, StepInfluence]:
         """Limits of the measure, and its influence, from a table with few rows.
 
         The blocks that the measure looks at one by one stay as they are; all between them are one.
@@ -452,19 +454,21 @@ class Counted:
             last = np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))
             values[:, i] = values[:, i, last]
         new = np.append(True, (values[:, :, 1:] != values[:, :, :-1]).any(axis=(0, 1)))
-        return of_one, Steps(influence, starts[new], *values[:, :, new])
+        return of_one, StepInfluence(influence, starts[new], *values[:, :, new])
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class CountedRankers:
     """Rankers on one list of few distinct labels, each counted by blocks of tied scores."""
 
-    counted: Sequence[Counted]
+    counted: Sequence[CountedRows]
     codes: IntArray  # (n_rows,): Label of each row
     law: str  # What the joint distribution rests on
 
     @classmethod
-    def of(cls, evidences: Sequence[Evidence], measure: Measure, contrasts: Any) -> Tables | None:
+    def of(
+        cls, evidences: Sequence[Evidence], measure: Measure, contrasts: Any
+    ) -> CountedRankers | None:
         """Count the rows of rankers; None where each row counts by itself."""
         first, law = evidences[0], joint_law(measure, contrasts is not None)
         if first.groups is not None or first.sampled or not law:
@@ -474,14 +478,14 @@ class Tables:
             labels, codes = np.unique(codes, return_inverse=True)
         if len(labels) > MOST_LABELS:
             return None
-        counted = [Counted.of(x, labels, codes) for x in evidences]
+        counted = [CountedRows.of(x, labels, codes) for x in evidences]
         if measure.blocks_at_cut(first.data, counted[0].blocks, law) is None:
             return None
         return cls(counted, codes, law)
 
-    def ask(
+    def table_rows(
         self, measures: Sequence[Measure], contrasts: Sequence[tuple[int, int]] | None
-    ) -> tuple[list[list[Asked]], FloatArray]:
+    ) -> tuple[list[list[TableRow]], FloatArray]:
         """Questions of each place, of rankers or contrasts, and the covariance of all."""
         found = [[of_one.at(x, self.law) for x in measures] for of_one in self.counted]
         runs = [
@@ -505,7 +509,7 @@ class Tables:
                 upto[i, j] = np.pad(cells.cumsum(axis=1).cumsum(axis=2), ((0, 0), (1, 0), (1, 0)))
                 upto[j, i] = upto[i, j].swapaxes(1, 2)
         if contrasts is None:
-            singles = [[Asked({}, of_one[p][0]) for of_one in found] for p in range(m)]
+            singles = [[TableRow({}, of_one[p][0]) for of_one in found] for p in range(m)]
             return singles, products.reshape(k * m, k * m)
         matrix = np.eye(k)[[a for a, _ in contrasts]] - np.eye(k)[[b for _, b in contrasts]]
         products = np.tensordot(matrix, np.tensordot(products, matrix, (2, 1)), (1, 0))
@@ -540,11 +544,11 @@ class Tables:
 
     def _difference(
         self,
-        pair: Sequence[Steps],
+        pair: Sequence[StepInfluence],
         upto: FloatArray,
         runs: Sequence[IntArray],
         measure: Measure,
-    ) -> Asked:
+    ) -> TableRow:
         """Difference of two rankers at a place, from the numbers of rows before runs of both."""
         ends = [
             np.append(np.searchsorted(starts, steps.starts), len(starts))

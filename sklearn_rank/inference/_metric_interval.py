@@ -23,7 +23,7 @@ from ._methods import interval_of, method_of
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
 from ._roc import auc_moments_of_parts
-from ._segments import several
+from ._segments import table_of
 
 if TYPE_CHECKING:
     from .._labels_in_part import Design
@@ -390,7 +390,7 @@ def metric_interval(
                 " metric_interval for each."
             )
         columns |= {"weights": weights, "conditional": conditional}
-        return several(measures, y_true, scores, by=by, level=level, rng=rng, **columns)
+        return table_of(measures, y_true, scores, by=by, level=level, rng=rng, **columns)
     (measure,) = measures
     y_true, rows = read_rows(measure, y_true, {"y_score": y_score}, weights=weights, **columns)
     if design is not None:

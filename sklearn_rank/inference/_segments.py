@@ -23,16 +23,16 @@ from ._joint import GroupPart
 from ._limits import Limits, safe_limits
 from ._results import Interval, contrasts_of
 from ._simultaneous import (
-    Asked,
     Rankers,
-    asked_difference,
+    TableRow,
+    difference_row,
     direction_of,
     errors_of_rows,
     joined,
     rankers_on_list,
     rankers_over_queries,
     read_rankers,
-    together,
+    simultaneous_table,
 )
 
 # Values of the column ``order``.
@@ -250,30 +250,30 @@ def _shares_of_top(rankers: Rankers, inside: BoolArray) -> Rankers:
     return Rankers(measure, rankers.names, singles, rankers.target, **of_all)
 
 
-def ask_segments(
+def rows_of_segments(
     found: Sequence[tuple[dict[str, Any], Rankers | str]],
     contrasts: Sequence[tuple[str, str]] | None,
     **keys: Any,
-) -> list[Asked]:
+) -> list[TableRow]:
     """Questions of the values of rankers in segments, or of their differences."""
-    asked = []
+    table = []
     for of_segment, rankers in found:
         of_row = keys | of_segment
         if isinstance(rankers, str):
             of_pairs = [{"contrast": f"{a} - {b}"} for a, b in contrasts or ()] or [{}]
-            asked += [Asked(of_row | of_pair, None, note=rankers) for of_pair in of_pairs]
+            table += [TableRow(of_row | of_pair, None, note=rankers) for of_pair in of_pairs]
         elif contrasts is None:
-            asked += rankers.values(**of_row)
+            table += rankers.values(**of_row)
         else:
-            asked += rankers.differences(contrasts, **of_row)
-    return asked
+            table += rankers.differences(contrasts, **of_row)
+    return table
 
 
 def between_segments(
-    values: Sequence[Asked], baseline: Any, better: int, **keys: Any
-) -> list[Asked]:
+    values: Sequence[TableRow], baseline: Any, better: int, **keys: Any
+) -> list[TableRow]:
     """Differences between the segments of one ranker, or of each from one segment."""
-    asked = []
+    table = []
     for order in dict.fromkeys(x.keys["order"] for x in values):
         of_order = {x.keys["segment"]: x for x in values if x.keys["order"] == order}
         pairs = list(combinations(of_order, 2))
@@ -288,17 +288,17 @@ def between_segments(
             of_row = keys | {"contrast": f"{a} - {b}", "order": order}
             first, second = of_order[a], of_order[b]
             if first.single is None or second.single is None:
-                asked.append(Asked(of_row, None, note=first.note or second.note))
+                table.append(TableRow(of_row, None, note=first.note or second.note))
                 continue
             units, ids = None, None
             if first.units is not None and second.units is not None:
                 ids, units = _less(first, second)
             of_pair = joined(first, second)
-            asked.append(asked_difference(of_row, of_pair, better, units, ids))
-    return asked
+            table.append(difference_row(of_row, of_pair, better, units, ids))
+    return table
 
 
-def _less(first: Asked, second: Asked) -> tuple[Any, Any]:
+def _less(first: TableRow, second: TableRow) -> tuple[Any, Any]:
     """Units of a difference, and which these are."""
     a: Any = first.units
     b: Any = second.units
@@ -308,7 +308,7 @@ def _less(first: Asked, second: Asked) -> tuple[Any, Any]:
     return ids, np.bincount(places, np.append(a, -b))
 
 
-def several(
+def table_of(
     measures: Sequence[Measure],
     y_true: Any,
     scores: Mapping[str, Any],
@@ -334,7 +334,7 @@ def several(
     contrasts = contrasts_of(names, None if between else baseline) if compared else None
     kept = columns["sample_weight"]
     kept = None if kept is None else np.ravel(np.asarray(kept)) > 0.0
-    some_of_amounts, asked = any(measure.of_amounts for measure in measures), []
+    some_of_amounts, table = any(measure.of_amounts for measure in measures), []
     for measure in measures:
         own = columns if measure.of_amounts or not some_of_amounts else columns | {"value": None}
         own = own | {"rng": rng, "compared": compared and not between}
@@ -347,14 +347,14 @@ def several(
         keys = {"measure": measure.name}
         if segments is None:
             compared_or_not = rankers.differences(contrasts, **keys) if contrasts else []
-            asked += compared_or_not or rankers.values(**keys)
+            table += compared_or_not or rankers.values(**keys)
             continue
         found = in_segments(rankers, segments, columns["qid"], kept)
-        of_segments = ask_segments(found, None if between else contrasts, **keys)
+        of_segments = rows_of_segments(found, None if between else contrasts, **keys)
         if between:
             better = direction_of(measure)
             of_segments = between_segments(of_segments, baseline, better, **keys)
-        asked += of_segments
+        table += of_segments
     what = "differences of " if compared else ""
     target = f"{what}{', '.join(dict.fromkeys(x.name for x in measures))} on {rankers.size_text}"
-    return together(asked, level, rng, target)
+    return simultaneous_table(table, level, rng, target)

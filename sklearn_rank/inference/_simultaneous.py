@@ -33,8 +33,8 @@ from ._results import Comparison, Interval, Question
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """One question: what it is of, its limits at each level, and how units move it."""
+class TableRow:
+    """A question and its answer: of what, its limits at each level, and how units move it."""
 
     keys: dict[str, Any]
     single: Single | None  # None is without a value
@@ -60,7 +60,7 @@ class Difference:
         return Interval(self.estimate, low, high, level, self.method, self.target, self.error)
 
 
-def joined(first: Asked, second: Asked) -> Difference:
+def joined(first: TableRow, second: TableRow) -> Difference:
     """Difference of two statistics, whose distances to their limits are added in squares."""
     singles: Any = first.single, second.single
     values = [x.interval(0.5).estimate for x in singles]
@@ -74,16 +74,16 @@ def joined(first: Asked, second: Asked) -> Difference:
     return Difference(values[0] - values[1], limits, target, "square-and-add")
 
 
-def asked_difference(
+def difference_row(
     keys: dict[str, Any], single: Single, better: int, units: Any = None, ids: Any = None
-) -> Asked:
+) -> TableRow:
     """Question of a difference, with the quantile at which its limits reach 0."""
     estimate = single.interval(0.5).estimate
     if isinstance(single, AtLevels):
         quantile = copysign(-float(ndtri(single.pvalue / 2.0)), estimate)
     else:
         (quantile,) = quantiles_at([(estimate, single.limits)], 0.0).tolist()
-    return Asked(keys, single, units, ids, "", quantile, better)
+    return TableRow(keys, single, units, ids, "", quantile, better)
 
 
 def student_difference(
@@ -134,15 +134,15 @@ class Rankers:
             return self.samples[0].size_text
         return size_of_list(self.evidences[0]) if self.evidences else "all rows"
 
-    def values(self, **keys: Any) -> list[Asked]:
+    def values(self, **keys: Any) -> list[TableRow]:
         found = []
         for i, (name, of_one) in enumerate(zip(self.names, self.singles, strict=True)):
             units = None if self.units is None else self.units[i]
             known = {"ranker": name} if name else {}
-            found.append(Asked(keys | known, of_one, units, self.ids))
+            found.append(TableRow(keys | known, of_one, units, self.ids))
         return found
 
-    def differences(self, contrasts: Sequence[tuple[str, str]], **keys: Any) -> list[Asked]:
+    def differences(self, contrasts: Sequence[tuple[str, str]], **keys: Any) -> list[TableRow]:
         better = direction_of(self.measure)
         texts = [f"{a} - {b}" for a, b in contrasts]
         n = len(self.names)
@@ -155,7 +155,7 @@ class Rankers:
             for i, (pair, (a, b)) in enumerate(zip(contrasts, rows, strict=True)):
                 of_pair: Any = self.pair_of(pair) if self.pair_of else joined(values[a], values[b])
                 of_row, moved = keys | {"contrast": texts[i]}, None if units is None else units[i]
-                found.append(asked_difference(of_row, of_pair, better, moved, self.ids))
+                found.append(difference_row(of_row, of_pair, better, moved, self.ids))
             return found
         errors, degrees = self.joint.standard_errors(matrix)
         if not errors.all():
@@ -166,7 +166,7 @@ class Rankers:
             one, quantile = student_difference(estimate, *known, target, missed)
             of_row = keys | {"contrast": texts[i]}
             moved = None if units is None else units[i]
-            found.append(Asked(of_row, one, moved, self.ids, "", quantile, better))
+            found.append(TableRow(of_row, one, moved, self.ids, "", quantile, better))
         return found
 
 
@@ -332,22 +332,22 @@ def _labelled_in_part(
 # --------------------------------------------------------------------------------- all together
 
 
-def covariance_of(asked: Sequence[Asked]) -> FloatArray:
+def covariance_of(table: Sequence[TableRow]) -> FloatArray:
     """Covariance of the errors of questions, by their units."""
-    ids: Any = [question.ids for question in asked]
-    units: Any = [question.units for question in asked]
+    ids: Any = [question.ids for question in table]
+    units: Any = [question.units for question in table]
     if all(x is ids[0] for x in ids):
         stacked = np.stack(units)
     else:
         distinct = np.unique(np.concatenate(ids))
-        stacked = np.zeros((len(asked), len(distinct)))
+        stacked = np.zeros((len(table), len(distinct)))
         for row, of_row, moved in zip(stacked, ids, units, strict=True):
             row[np.searchsorted(distinct, of_row)] = moved
     return np.asarray(stacked @ stacked.T)
 
 
-def together(
-    asked: Sequence[Asked],
+def simultaneous_table(
+    table: Sequence[TableRow],
     level: float,
     rng: np.random.Generator,
     target: str,
@@ -359,18 +359,18 @@ def together(
     Questions whose units are known share the level of the largest of as many normal variables of
     their correlation, at their share of the error; others have Bonferroni's.
     """
-    found = {i: x.single.interval(level) for i, x in enumerate(asked) if x.single is not None}
+    found = {i: x.single.interval(level) for i, x in enumerate(table) if x.single is not None}
     with_value = list(found)
     joint = with_value
     if products is None:
-        joint = [i for i in with_value if asked[i].units is not None]
+        joint = [i for i in with_value if table[i].units is not None]
         if len(joint) > 1:
-            products = covariance_of([asked[i] for i in joint])
+            products = covariance_of([table[i] for i in joint])
             # What varies by rounding alone does not vary with the others.
             least = ROUNDING * np.array([found[i].width for i in joint])
             products[np.diag_indices_from(products)] += np.sqrt(products.diagonal()) <= least
-    m, tails = len(with_value), np.full(len(asked), (1.0 - level) / max(len(with_value), 1))
-    sizes = np.abs([question.quantile for question in asked])
+    m, tails = len(with_value), np.full(len(table), (1.0 - level) / max(len(with_value), 1))
+    sizes = np.abs([question.quantile for question in table])
     tested, error = not np.isnan(sizes).all(), (1.0 - level) * len(joint) / max(m, 1)
     pvalues = np.minimum(2.0 * ndtr(-sizes) * m, 1.0)
     if len(joint) > 1:
@@ -380,7 +380,7 @@ def together(
             pvalues[joint] = np.minimum(pvalues[joint], largest.beyond(sizes[joint]))
     kinds = ["max-z"] * (len(joint) > 1) + ["bonferroni"] * (len(joint) < m)
     pointwise, wider = [], []
-    for i, question in enumerate(asked):
+    for i, question in enumerate(table):
         if question.single is None:
             pointwise.append(Interval(nan, nan, nan, level, "none", question.note))
             wider.append(pointwise[-1])
@@ -391,9 +391,9 @@ def together(
         limits: Any = {"low": min(low, one.low), "high": max(high, one.high)}
         of_all = f", {kinds[0 if i in joint else -1]} of {m}" if m > 1 else ""
         wider.append(replace(one, **limits, method=one.method + of_all))
-    columns = dict.fromkeys(name for question in asked for name in question.keys)
+    columns = dict.fromkeys(name for question in table for name in question.keys)
     return Intervals(
-        keys={name: tuple(x.keys.get(name, "") for x in asked) for name in columns},
+        keys={name: tuple(x.keys.get(name, "") for x in table) for name in columns},
         pointwise=tuple(pointwise),
         together=tuple(wider),
         pvalues=tuple(pvalues.tolist()) if tested else (),
@@ -401,7 +401,7 @@ def together(
         method=", ".join(kinds) if m > 1 else "one question" if m else "none",
         target=target,
         level_of_each=1.0 - float(tails.min()),
-        better=tuple(question.better for question in asked) if tested else (),
-        notes=tuple(question.note for question in asked) if m < len(asked) else (),
+        better=tuple(question.better for question in table) if tested else (),
+        notes=tuple(question.note for question in table) if m < len(table) else (),
         **more,
     )

@@ -75,7 +75,7 @@ def test_amounts_of_few_values_are_counted(monkeypatch, name, baseline):
     arguments = {"at": at, "baseline": baseline, "random_state": 0}
     scores = {x: np.round(s, 1) for x, s in MODELS.items()}
     fast = curve(name, amounts, scores, **arguments)
-    monkeypatch.setattr(curve_module.Tables, "of", lambda *_: None)
+    monkeypatch.setattr(curve_module.CountedRankers, "of", lambda *_: None)
     slow = curve(name, amounts, scores, **arguments)
     same(fast.pointwise, slow.pointwise)
     same(fast.together, slow.together)
@@ -93,7 +93,7 @@ def test_counts_of_blocks_are_as_good_as_rows(monkeypatch, name, baseline):
     if name in PROBABILITIES:
         scores = {x: expit(s - 2.0) for x, s in scores.items()}
     fast = curve(name, Y, scores, **arguments)
-    monkeypatch.setattr(curve_module.Tables, "of", lambda *_: None)
+    monkeypatch.setattr(curve_module.CountedRankers, "of", lambda *_: None)
     slow = curve(name, Y, scores, **arguments)
     same(fast.pointwise, slow.pointwise)
     same(fast.together, slow.together)
