@@ -34,7 +34,7 @@ from .._validation import (
     refuse_misread,
 )
 from ..bounds._shared import sums_of_earlier
-from ..inference._shared import check_joined_groups, check_one_list, log_binomial
+from ..inference._shared import check_joined_groups, log_binomial, read_list
 from ..metrics import get_measure
 
 if TYPE_CHECKING:
@@ -259,9 +259,8 @@ def batch_limits(
     refuse_misread(batch_score=batch_score, groups=batch_groups)
     # A stream of its own: rows may have been drawn with the same seed.
     level, (rng,) = check_level(level), check_generator(random_state).spawn(1)
-    evidence = check_one_list(
-        get_measure("precision@1"), y_true, y_score, design=design, pos_label=pos_label
-    )
+    columns: Any = {"design": design, "pos_label": pos_label}
+    (evidence,) = read_list(get_measure("precision@1"), y_true, {"": y_score}, **columns)
     rows: Any = (
         slice(None) if evidence.partial is None else _outer.rows_at_random(evidence.partial, rng)
     )

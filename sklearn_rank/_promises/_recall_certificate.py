@@ -26,7 +26,7 @@ from .._printed import ROUNDING, Printed, fixed
 from .._typing import FloatArray
 from .._validation import are_missing, array_of_labels, check_level, check_share
 from ..bounds._shared import last_of
-from ..inference._shared import check_one_list, log_binomial
+from ..inference._shared import log_binomial, read_list
 from ..metrics import get_measure
 
 if TYPE_CHECKING:
@@ -207,8 +207,8 @@ def recall_certificate(
     if getattr(given, "review_top", None) is not None and given.audit is None:
         # Rows below a review are labelled in random order.
         design = replace(given, audit=max(int(known.sum()) - given.review_top, 0))
-    columns = {"design": design, "pos_label": pos_label}
-    evidence = check_one_list(get_measure("auc"), y_true, np.zeros(len(known)), **columns)
+    columns: Any = {"design": design, "pos_label": pos_label}
+    (evidence,) = read_list(get_measure("auc"), y_true, {"": np.zeros(len(known))}, **columns)
     partial: Any = evidence.partial
     rest = partial.probability < 1.0
     shares = partial.probability[rest]

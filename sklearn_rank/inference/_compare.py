@@ -44,6 +44,7 @@ from ._methods import methods_of, refuse_no_variance, single
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, Question
 from ._segments import table_of
+from ._simultaneous import joint_on_list
 
 if TYPE_CHECKING:
     from .._labels_in_part import Design
@@ -538,15 +539,7 @@ def _compare_on_list(
         target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
         return joint_comparison(joint, question, rng, target, method=method)
     if "influence" in laws:
-        influences, groups = influences_of(evidences)
-        joint = joint_influence(influences, conditional=evidences[0].conditional, groups=groups)
-        joint = replace(
-            joint,
-            singles=[
-                single(x, influence=of_x) for x, of_x in zip(evidences, influences, strict=True)
-            ],
-        )
-        target = list_target(measure, influences[:1], [groups])
+        joint, _, target = joint_on_list(evidences)
         return joint_comparison(joint, question, rng, target)
     if evidences[0].sampled:
         refuse_sampling(measure)

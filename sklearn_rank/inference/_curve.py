@@ -16,7 +16,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_flag, check_generator, check_level, naming
 from ..metrics import Measure
 from ..metrics._shared import Evidence, MeasureLike, measure_at, upto_from
-from ._evidence import WeightMeaning, dimensions, influences_of, scores_of_models
+from ._evidence import WeightMeaning, dimensions, influences_of, read_list, scores_of_models
 from ._intervals import Intervals
 from ._joint import joint_influence
 from ._methods import single
@@ -28,7 +28,6 @@ from ._simultaneous import (
     joint_law,
     moved_by_draws,
     rankers_on_list,
-    read_list,
     read_rankers,
     simultaneous_table,
     size_of_list,
@@ -199,11 +198,11 @@ def curve(
     contrasts = None if baseline is None else contrasts_of(names, baseline)
     columns: Any = {"qid": qid, "groups": groups, "sample_weight": sample_weight}
     columns |= {"weights": weights, "pos_label": pos_label, "value": value, "design": design}
-    columns |= {"conditional": conditional, "rng": rng}
+    columns["conditional"] = conditional
     example = measure_at(measure)
     name = measure if isinstance(measure, str) else example.name
     with naming("scores"):
-        rows = CurveData.read(example, y_true, scores, columns)
+        rows = CurveData.read(example, y_true, scores, columns, rng)
     places = _places(example, at, rows)
     rows_at = partial(rows.table_rows, example, contrasts=contrasts)
     try:
@@ -287,21 +286,27 @@ class CurveData:
     y_true: Any
     scores: Mapping[str, Any]
     columns: dict[str, Any]
+    rng: np.random.Generator
     evidences: Sequence[Evidence]  # Of one list; none of queries and of labels known in part
     size_text: str
 
     @classmethod
     def read(
-        cls, measure: Measure, y_true: Any, scores: Mapping[str, Any], columns: dict[str, Any]
+        cls,
+        measure: Measure,
+        y_true: Any,
+        scores: Mapping[str, Any],
+        columns: dict[str, Any],
+        rng: np.random.Generator,
     ) -> CurveData:
         if columns["qid"] is None and columns["design"] is None and dimensions(y_true) == 1:
             evidences = read_list(measure, y_true, scores, **columns)
             size_text = size_of_list(evidences[0])
         else:
             evidences = []
-            found = read_rankers(measure, y_true, scores, compared=False, **columns)
+            found = read_rankers(measure, y_true, scores, compared=False, rng=rng, **columns)
             size_text = found.size_text
-        return cls(y_true, scores, columns, evidences, size_text)
+        return cls(y_true, scores, columns, rng, evidences, size_text)
 
     def table_rows(
         self, measure: Measure, places: Sequence[Any], contrasts: Any
@@ -350,8 +355,8 @@ class CurveData:
         if self.evidences:
             evidences = [replace(x, measure=measure) for x in self.evidences]
             return rankers_on_list(measure, tuple(self.scores), evidences, contrasts is not None)
-        compared = contrasts is not None
-        return read_rankers(measure, self.y_true, self.scores, compared=compared, **self.columns)
+        how: Any = {"compared": contrasts is not None, "rng": self.rng}
+        return read_rankers(measure, self.y_true, self.scores, **how, **self.columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from .._validation import (
     array_of_labels,
     check_choice,
     check_qid,
+    column_of,
     naming,
     ravelled,
     refuse_misread,
@@ -284,11 +285,20 @@ def read_rows(
     return y_true, rows | {"pos_label": pos_label}
 
 
-def check_one_list(measure: Measure, y_true: Any, y_score: Any, **columns: Any) -> Evidence:
-    """Evidence of one ranker."""
-    y_true, rows = read_rows(measure, y_true, {"y_score": y_score}, **columns)
+def read_list(
+    measure: Measure,
+    y_true: Any,
+    scores: Mapping[str, Any],
+    *,
+    conditional: bool | None = None,
+    **columns: Any,
+) -> list[Evidence]:
+    """Evidence of rankers on one list; the only one has no name."""
+    named = {column_of(ranker): score for ranker, score in scores.items()}
+    y_true, rows = read_rows(measure, y_true, named, **columns)
     rows.pop("qid", None)
-    return check_lists(measure, y_true, [y_score], **rows)[0]
+    how: Any = {"conditional": conditional, "names": list(named)}
+    return check_lists(measure, y_true, list(named.values()), **how, **rows)
 
 
 def check_lists(

@@ -13,7 +13,7 @@ import numpy as np
 from .._optional import import_pandas
 from .._printed import Printed, Table, fixed
 from .._validation import is_number
-from ._results import PRINTED, Interval
+from ._results import NO_DIFFERENCE, PRINTED, Interval
 
 # Rows of a curve that are printed, from its first place to its last.
 PRINTED_PLACES = 10
@@ -237,17 +237,16 @@ class Intervals(Printed):
         word = "better" if any(self.better) else "greater"
         if "at" not in self.keys:
             winners = map(self._winner, range(len(self)))
-            return tuple(
-                "no value" if isnan(x.estimate) else f"{winner} {word}" if winner else NOTHING
-                for winner, x in zip(winners, self.pointwise, strict=True)
-            )
+            texts = [f"{winner} {word}" if winner else NO_DIFFERENCE for winner in winners]
+            of_rows = zip(texts, self.pointwise, strict=True)
+            return tuple("no value" if isnan(x.estimate) else text for text, x in of_rows)
         shown: dict[str, list[str]] = {name: [] for name in self.keys["contrast"]}
         for name, first, last, n, winner in self.ranges:
             whole = isinstance(first, int) and n == last - first + 1
             every = "at every place" if whole else f"at all {n} places"
             where = f"at {first:g}" if n == 1 else f"{every} from {first:g} to {last:g}"
             shown[name].append(f"{winner} {word} {where}")
-        return tuple(f"{name}: {'; '.join(of) or NOTHING}" for name, of in shown.items())
+        return tuple(f"{name}: {'; '.join(of) or NO_DIFFERENCE}" for name, of in shown.items())
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row for each question.
@@ -314,6 +313,3 @@ class Intervals(Printed):
         if is_curve:
             title += self.conclusions
         return "\n".join(title), header, rows
-
-
-NOTHING = "no difference shown"

@@ -24,6 +24,8 @@ BEST = "standard errors are of each ranker alone, not adjusted for choosing the 
 
 # Largest number of contrasts that are printed; the data frame has all.
 PRINTED = 40
+# The conclusion of a test that does not reject.
+NO_DIFFERENCE = "no difference shown"
 
 
 @dataclass(frozen=True, repr=False)
@@ -378,7 +380,7 @@ class Comparison(Printed):
             )
         if not rejected:
             tells = not self.method.startswith("bounds") or self.high[i] - self.low[i] <= ROUNDING
-            return "no difference shown" if tells else "the labels do not tell"
+            return NO_DIFFERENCE if tells else "the labels do not tell"
         if pair is None:
             return f"{'above' if self.differences[i] > 0.0 else 'below'} 0{self._where}"
         if self.greater_is_better is None:

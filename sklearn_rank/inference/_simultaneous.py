@@ -212,15 +212,21 @@ def rankers_on_list(
             return Difference(values[0] - values[1], limits, f"difference of {target}", "joined")
 
         return Rankers(singles=singles, units=units, target=target, pair_of=difference, **known)
-    influences, groups = influences_of(evidences)
-    joint = joint_influence(influences, conditional=first.conditional, groups=groups)
-    of_each = zip(evidences, influences, strict=True)
-    singles = [single(x, influence=influence) for x, influence in of_each]
+    joint, influences, target = joint_on_list(evidences)
     units = joint.groups
     if units is None:
         units = np.stack([errors_of_rows(x, first.conditional) for x in influences])
-    target = list_target(measure, influences[:1], [groups])
-    return Rankers(singles=singles, joint=joint, units=units, target=target, **known)
+    return Rankers(singles=joint.singles, joint=joint, units=units, target=target, **known)
+
+
+def joint_on_list(evidences: Sequence[Evidence]) -> tuple[Joint, list[ClassInfluence], str]:
+    """Joint estimate of rankers on one list, their influences, and the target."""
+    influences, groups = influences_of(evidences)
+    joint = joint_influence(influences, conditional=evidences[0].conditional, groups=groups)
+    of_each = zip(evidences, influences, strict=True)
+    singles = [single(x, influence=influence) for x, influence in of_each]
+    target = list_target(evidences[0].measure, influences[:1], [groups])
+    return replace(joint, singles=singles), influences, target
 
 
 def errors_of_rows(influence: ClassInfluence, conditional: bool) -> FloatArray:
@@ -258,28 +264,6 @@ def rankers_over_queries(
     return Rankers(measure, names, joint.singles, target, **known)
 
 
-def read_list(
-    measure: Measure,
-    y_true: Any,
-    scores: Mapping[str, Any],
-    *,
-    conditional: bool | None = None,
-    rng: np.random.Generator | None = None,
-    **columns: Any,
-) -> list[Evidence]:
-    """Evidence of rankers on one list."""
-    named = _named(scores)
-    y_true, rows = read_rows(measure, y_true, named, **columns)
-    rows.pop("qid", None)
-    how: Any = {"conditional": conditional, "names": list(named)}
-    return check_lists(measure, y_true, list(scores.values()), **how, **rows)
-
-
-def _named(scores: Mapping[str, Any]) -> dict[str, Any]:
-    """Scores by what messages call them."""
-    return {column_of(ranker): score for ranker, score in scores.items()}
-
-
 def read_rankers(
     measure: Measure,
     y_true: Any,
@@ -291,7 +275,7 @@ def read_rankers(
     **columns: Any,
 ) -> Rankers:
     """Rankers on the rows of any door: one list, queries, or labels known in part."""
-    named = _named(scores)
+    named = {column_of(ranker): score for ranker, score in scores.items()}
     y_true, rows = read_rows(measure, y_true, named, **columns)
     if columns.get("design") is not None:
         return _labelled_in_part(measure, y_true, dict(scores), rows, conditional, rng)
