@@ -83,7 +83,7 @@ class GroupPart:
             sizes, row_share = groups.sums(weight / weight.max()), float(share @ share)
         row_squares = np.einsum("ij,ij->i", deviations, deviations)
         sampled = weight is not None
-        return cls(groups.sums(deviations), sizes, sampled, row_squares, row_share)
+        return cls(groups.moved(deviations), sizes, sampled, row_squares, row_share)
 
     def moved_together(self, lengths: FloatArray) -> FloatArray:
         """By how much a group moves statistics if one of its rows goes from an end to the other.
@@ -506,5 +506,5 @@ def label_sums(positive: BoolArray, weight: FloatArray | None, groups: Groups) -
     """Influence of the rows on the share of positives, summed by group. Shape (n_groups,)."""
     deviations = positive - np.average(positive, weights=weight)
     if weight is None:
-        return groups.sums(deviations) / len(positive)
-    return groups.sums(deviations * (weight / weight.sum()))
+        return groups.moved(deviations) / len(positive)
+    return groups.moved(deviations * (weight / weight.sum()))

@@ -37,6 +37,13 @@ class Groups:
             return np.bincount(self.codes, values, self.n_groups).astype(np.float64, copy=False)
         return np.stack([self.sums(row) for row in values])
 
+    def moved(self, values: FloatArray) -> FloatArray:
+        """By how much independent units move a statistic that the rows move by these values.
+
+        Shape (n_units,) or (n_statistics, n_units).
+        """
+        return self.sums(values)
+
 
 def singleton_groups(n: int) -> Groups:
     return Groups(np.arange(n), n)
