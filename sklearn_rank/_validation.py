@@ -347,6 +347,10 @@ def check_rows(
     return CheckedRows(values, score, weight, qid, by_row, rows, n_columns, name)
 
 
+# Columns of ids or times.
+MAY_BE_TIMES = ("qid", "groups", "strata", "by", "entered", "resolved", "horizon", "as_of")
+
+
 def refuse_misread(**columns: Any) -> None:
     """Raise an error for columns of the same rows that would be misread without a word.
 
@@ -365,7 +369,7 @@ def refuse_misread(**columns: Any) -> None:
         kind = getattr(getattr(values, "dtype", None), "kind", "")
         if kind == "c":
             raise ValueError(f"Complex data not supported: {name} is complex; pass real numbers.")
-        if kind in ("m", "M") and name not in ("qid", "groups", "strata", "by"):
+        if kind in ("m", "M") and name not in MAY_BE_TIMES:
             raise ValueError(
                 f"{name} must be numeric, got dtype {values.dtype}: pass numbers, such as (dates -"
                 " dates.min()) / np.timedelta64(1, 'D')."

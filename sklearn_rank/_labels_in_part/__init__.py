@@ -9,4 +9,10 @@ from ._label_design import (
     rows_at_random,
 )
 from ._label_plan import LabelPlan, plan_labels
-from ._questions import compare_in_part, interval_in_part, interval_of_folds, lists_in_part
+from ._questions import (
+    call_as_of,
+    compare_in_part,
+    interval_in_part,
+    interval_of_folds,
+    lists_in_part,
+)

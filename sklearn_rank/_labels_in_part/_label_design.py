@@ -17,6 +17,7 @@ from .._validation import (
     Coded,
     are_missing,
     array_of_labels,
+    check_flag,
     check_number,
     check_qid,
     check_scores,
@@ -27,6 +28,7 @@ from .._validation import (
     shown,
 )
 from ..metrics._shared import Evidence, Groups, PartialLabels, singleton_groups
+from ._late_labels import LateLabels
 
 # What chance does so seldom under a design contradicts it.
 CHANCE = 1e-9
@@ -34,10 +36,12 @@ CHANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class LabelDesign:
-    """How rows were chosen for labelling, where only some of a list have labels.
+    """How rows were chosen for labelling, or when labels come, where only some of a list have any.
 
     The labels that are not known are missing in ``y_true``: NaN, None or ``pandas.NA``. Pass one
-    of five descriptions: the probabilities, the strata, the usual review, a pool, or batches.
+    of five descriptions: the probabilities, the strata, the usual review, a pool, or batches. Or
+    say when labels come by ``entered`` and ``horizon``: the label is then whether an event came
+    within the horizon, and what is known of it on a day follows.
 
     Parameters
     ----------
@@ -79,12 +83,29 @@ class LabelDesign:
         labels or out of fold. It makes intervals narrower where it is good, and costs no coverage
         where it is not but while there are few labels. Of a simple random sample of all rows
         ``strata`` is the same for all.
+    entered : array-like of shape (n_samples,) or None, default=None
+        Time at which each row came, such as the day of a payment: numbers of days, or dates or
+        timestamps of pandas, polars, NumPy or Python, or texts such as "2024-01-31".
+    resolved : array-like of shape (n_samples,) or None, default=None
+        Time at which the label in ``y_true`` became known, such as that of a chargeback; missing
+        for rows that are still open, whose ``y_true`` is not looked at and may be 0. None if all
+        are open.
+    horizon : float or timedelta or None, default=None
+        Length of time from the entry, in days if it is a number, in the unit of times that are
+        numbers, within which an event counts. Required with ``entered``.
+    as_of : time or array-like of shape (n_samples,) or None, default=None
+        When we look: labels that were resolved later are not known. Or the time until which each
+        row was watched, of rows that were left out of sight. None is the last time of ``entered``
+        and ``resolved``.
+    mature_only : bool, default=False
+        Whether only rows count that were watched for the horizon, whatever is known of others.
 
     Raises
     ------
     TypeError
-        If none or several of the five descriptions are passed, ``review_top`` without scores, or
-        one of classifier and features without the other.
+        If ``entered`` comes without ``horizon``, or with batches, proxy or ``most_below``; without
+        ``entered``, if none or several of the five descriptions are passed; if ``review_top``
+        comes without scores, or one of classifier and features without the other.
 
     See Also
     --------
@@ -124,6 +145,35 @@ class LabelDesign:
     is consistent if the probabilities are, or if scores and proxy predict the labels well. The
     limits are those for known probabilities. Where nobody labels rows they become wide.
 
+    **Labels that come late.** The label of a row is 1 if ``y_true`` is positive and was resolved
+    at most ``horizon`` after the row entered, else 0. A row is *mature* if it was watched for the
+    horizon by ``as_of``; its label is known. Others are known *early*, from the time at which they
+    were resolved, or *open*. Whether a label is known early depends on the label where positives
+    and negatives come at different times, as frauds are reported and the rest is silence. So a
+    label that is known counts as the inverse of the probability of being watched until it was
+    known, by the estimator of Kaplan and Meier [1]_ for the time until a row is no longer watched.
+    The limits are those of ``weights="sampling"``, with what the estimated probabilities add to
+    the influence [2]_. The assumption is that how long a row is watched does not depend on its
+    scores and its event. If the mix changes with the time of entry, pass as ``strata`` what the
+    mix is of, such as a channel: it needs to hold within strata only. The population is that of
+    all rows. With ``mature_only`` nothing is assumed, and it is that of the mature rows. If no row
+    of a stratum is mature, the limits are those over all labels that open rows can have. Queries
+    count if all of their rows are mature. Sequences, batches, certificates and folds take the
+    mature rows as a sample of all rows.
+
+    ``pool``, with ``strata``, ``inclusion_probability`` or ``review_top``, says which rows were
+    chosen for a label that comes late, as one that is open looks like one that was not chosen; the
+    probability of a label is then the product. ``strata`` without it are those of the time watched
+    alone.
+
+    References
+    ----------
+    .. [1] Kaplan & Meier (1958), *Nonparametric estimation from incomplete observations*, Journal
+       of the American Statistical Association 53.
+    .. [2] Blanche, Dartigues & Jacqmin-Gadda (2013), *Estimating and comparing time-dependent
+       areas under receiver operating characteristic curves for censored event times with competing
+       risks*, Statistics in Medicine 32.
+
     Examples
     --------
     The first two of six rows of a champion were reviewed, and two of the others drawn at random:
@@ -154,6 +204,19 @@ class LabelDesign:
     >>> interval = metric_interval("auc", y_true, champion, design=design)
     >>> interval.low, interval.high, interval.target
     (0.5, 1.0, 'auc of this list for any labels of 4 rows, at most 1 positive')
+
+    Payments of 60 days, of which frauds are reported within 28 days, seen on the last day:
+
+    >>> rng = np.random.default_rng(0)
+    >>> day, score = rng.integers(0, 60, size=2000), rng.normal(size=2000)
+    >>> fraud = rng.random(2000) < 1 / (1 + np.exp(2.5 - score))
+    >>> reported = np.where(fraud, day + rng.integers(1, 29, size=2000), np.nan)
+    >>> design = LabelDesign(entered=day, resolved=reported, horizon=28, as_of=60)
+    >>> interval = metric_interval("auc", fraud, score, design=design)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.737, 0.819)
+    >>> interval.target.split("; ")[1]
+    'events within 28 days of entry, 1,055 rows mature, 47 known early, 898 open'
     """
 
     inclusion_probability: Any = None
@@ -167,11 +230,18 @@ class LabelDesign:
     features: Any = None
     batches: Sequence[tuple[LabelDesign, Any]] | None = None
     proxy: Any = None
+    entered: Any = None
+    resolved: Any = None
+    horizon: Any = None
+    as_of: Any = None
+    mature_only: bool = False
 
     def __post_init__(self) -> None:
         forms = ("inclusion_probability", "strata", "review_top", "pool", "batches")
         passed = [name for name in forms if getattr(self, name) is not None]
-        if len(passed) != 1 and passed != ["inclusion_probability", "pool"]:
+        if self.entered is not None:
+            self._check_times_given(passed)
+        elif len(passed) != 1 and passed != ["inclusion_probability", "pool"]:
             what = " and ".join(passed) or "nothing"
             raise TypeError(
                 f"LabelDesign got {what}: pass one of inclusion_probability=, strata=, review_top="
@@ -179,8 +249,12 @@ class LabelDesign:
             )
         owned = ["sizes", "audit", "scores", "most_below", "features"]
         owners = ["strata", "review_top", "review_top", "review_top", "inclusion_probability"]
+        owned += ["resolved", "horizon", "as_of", "mature_only"]
+        owners += ["entered"] * 4
+        given = passed + ["entered"] * (self.entered is not None)
         for name, owner in zip(owned, owners, strict=True):
-            if getattr(self, name) is not None and owner not in passed:
+            value = getattr(self, name)
+            if value is not None and value is not False and owner not in given:
                 raise TypeError(f"{name} belongs to {owner}=, which is not passed: leave it out.")
         if self.review_top is not None and self.scores is None:
             raise TypeError(
@@ -212,6 +286,48 @@ class LabelDesign:
         if self.most_below is not None:
             check_number("most_below", self.most_below, low=0.0)
 
+    def _check_times_given(self, passed: list[str]) -> None:
+        """Refuse what does not go with times of labels."""
+        check_flag("mature_only", self.mature_only)
+        if self.horizon is None:
+            raise TypeError(
+                "entered says when rows came, and the label is an event within a horizon: pass"
+                " horizon=, in days or as a timedelta."
+            )
+        wrong = [x for x in ("batches", "proxy", "most_below") if getattr(self, x) is not None]
+        if wrong:
+            raise TypeError(f"{wrong[0]} is not supported with entered=: leave one of them out.")
+        others = [name for name in passed if name != "pool"]
+        if len(others) > 1 or (others not in ([], ["strata"]) and "pool" not in passed):
+            raise TypeError(
+                f"LabelDesign got entered and {' and '.join(others)}: pass one way in which rows"
+                " were chosen for labels, and as pool= which were chosen, as those that are still"
+                " open look like rows that were not."
+            )
+
+    def _as_mature_sample(self, y_true: Any) -> tuple[FloatArray, LabelDesign]:
+        """Labels of the mature rows, and the design by which these are a sample of all rows."""
+        late = LateLabels.of(self, y_true)
+        counts = late.mature & late.chosen
+        labels = np.where(counts, late.labels, np.nan)
+        if late.chosen.all():
+            return labels, LabelDesign(strata=late.strata)
+        if not late.probability.all():
+            return labels, LabelDesign(pool=counts)
+        n_mature, n_chosen = (np.bincount(late.strata, x) for x in (counts, late.chosen))
+        share = (n_mature / np.maximum(n_chosen, 1.0))[late.strata]
+        return labels, LabelDesign(late.probability * share)
+
+    def _selection(self, n: int) -> tuple[BoolArray, FloatArray]:
+        """Which rows were chosen for labels that come late, and with which probability."""
+        if self.pool is None:
+            return np.ones(n, dtype=bool), np.ones(n)
+        chosen = check_vector("pool", self.pool, n) != 0.0
+        now: Any = dict.fromkeys(("entered", "resolved", "horizon", "as_of", "pool"))
+        if self.inclusion_probability is self.strata is self.review_top is None:
+            now["pool"] = chosen
+        return chosen, replace(self, mature_only=False, **now)._probabilities(chosen)
+
     @property
     def _is_estimated(self) -> bool:
         """Whether a classifier estimates the probabilities from features."""
@@ -232,14 +348,43 @@ class LabelDesign:
         ndarray of shape (n_samples,)
             One over the probability of a label where there is one, else 0; of batches the mean of
             what the label stands for in each. Fit the rows of
-            positive weight: ``ranker.fit(X[w > 0], y_true[w > 0], sample_weight=w[w > 0])``.
+            positive weight: ``ranker.fit(X[w > 0], y_true[w > 0], sample_weight=w[w > 0])``, of
+            labels that come late with ``design.labels(y_true)``.
         """
         refuse_misread(y_true=y_true, qid=qid, design=self)
+        if self.entered is not None:
+            late = LateLabels.of(self, y_true)
+            if late.reaches and not self.mature_only:
+                return late.weights()[0]
+            known, probability = late.known & late.mature, late.probability
+            return np.divide(1.0, probability, out=np.zeros(len(known)), where=known)
         known = ~are_missing(array_of_labels(y_true))
         probability, batches = self._inclusion(known, qid)
         if batches is not None:
             return np.asarray(batches[1].mean(axis=0))
         return np.divide(1.0, probability, out=np.zeros(len(known)), where=known)
+
+    def labels(self, y_true: Any) -> FloatArray:
+        """Return the labels that are known, where labels come late.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels, missing where not known.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            1 for an event within the horizon, 0 for none, NaN where it is not known by ``as_of``.
+
+        Raises
+        ------
+        TypeError
+            If the design has no times.
+        """
+        if self.entered is None:
+            raise TypeError("labels follow from times: pass entered=, resolved= and horizon=.")
+        return LateLabels.of(self, y_true).labels
 
     def _inclusion(self, known: BoolArray, qid: Any) -> tuple[FloatArray, ArrayPair | None]:
         """Probability of each row to be labelled, and what labels stand for in batches, if any."""
@@ -527,6 +672,8 @@ def check_partial_labels(
         raise ValueError(
             "design needs one row per item: pass one-dimensional labels and scores, and qid."
         )
+    if isinstance(design, LabelDesign) and design.entered is not None:
+        labels, design = design._as_mature_sample(labels)
     known = ~are_missing(labels)
     n = len(labels)
     if not known.any():

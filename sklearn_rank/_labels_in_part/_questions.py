@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .._lists import numbers_of_queries
+from .._sklearn_compat import rows_at
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import column_of
+from .._validation import check_qid, column_of
 from ..inference import Comparison, Interval
 from ..inference._shared import (
     Joint,
@@ -23,10 +25,17 @@ from ..inference._shared import (
     joint_means,
 )
 from ..metrics import Measure
-from ..metrics._shared import Evidence
+from ..metrics._shared import Evidence, Groups
 from ._judged_queries import BOUNDED, JudgedQueries, limits_of_bounds
 from ._label_bounds import bounds_interval, is_bounded, label_bounds, target_in_part
-from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
+from ._label_design import (
+    Design,
+    LabelDesign,
+    check_fitted_proxy,
+    check_labels_in_part,
+    check_partial_labels,
+)
+from ._late_labels import LateLabels
 from ._score_path import limits_of_population, score_interval, score_limits, score_path_of_parts
 
 
@@ -163,3 +172,66 @@ def interval_of_folds(
         for evidence, test in zip(evidences, tests, strict=True)
     ]
     return Interval(path.estimate.value, low, high, level, "score", "", error), values
+
+
+# Columns of the rows, besides labels and scores, as metric_interval, compare and curve have them.
+ROW_COLUMNS = ("qid", "groups", "value", "by")
+
+
+def call_as_of(
+    door: Callable[..., Any],
+    measure: Any,
+    y_true: Any,
+    scores: Any,
+    *,
+    design: LabelDesign,
+    **columns: Any,
+) -> Any:
+    """Ask of the rows whose labels are known on a day, and say in the target which these are."""
+    if isinstance(y_true, Mapping) or columns.get("sample_weight") is not None:
+        raise ValueError(
+            "design says when labels came, which is for rows that all rankers scored: pass one"
+            " array of labels, and leave sample_weight out."
+        )
+    columns = {name: x for name, x in columns.items() if x is not None}
+    late = LateLabels.of(design, y_true, columns.pop("pos_label", None))
+    n, known, bounded = len(late.labels), late.known, False
+    if not known.any():
+        raise ValueError(
+            f"No label is known: the horizon is {late.horizon:g} days, and rows were watched for"
+            f" {late.watched.max():g} at most. Pass a later as_of or a shorter horizon."
+        )
+    rows, how = late.mature, "mature rows only"
+    if "qid" in columns:
+        queries = numbers_of_queries(check_qid(columns["qid"], n))
+        whole = np.bincount(queries, ~rows) == 0
+        rows, how = whole[queries], f"{whole.sum():,} of {len(whole):,} queries are mature"
+    elif not design.mature_only and late.reaches and not known.all():
+        rows, how = known, "weighted, with censoring independent of score and event"
+        how += " within strata" * (design.strata is not None)
+        weight, groups = late.weights(check_groups(columns.get("groups"), n))
+        columns |= {"sample_weight": weight, "groups": groups, "weights": "sampling"}
+    elif not (design.mature_only or late.reaches):
+        rows, bounded, how = np.ones(n, dtype=bool), True, "any labels of open rows"
+    if not rows.any():
+        raise ValueError(f"No label is known of {how}: pass a later as_of, or a shorter horizon.")
+    y_now, shares = late.labels[rows], late.probability[rows]
+    if np.isnan(y_now).any():
+        is_sample = shares.all() and not bounded
+        way: Any = {"inclusion_probability": shares} if is_sample else {"pool": ~np.isnan(y_now)}
+        columns["design"] = LabelDesign(**way)
+    at, all_rows = np.flatnonzero(rows), {**columns, "scores": scores}
+
+    def only(values: Any) -> Any:
+        if isinstance(values, Mapping):
+            return {name: only(x) for name, x in values.items()}
+        if isinstance(values, tuple):
+            return tuple(map(only, values))
+        if isinstance(values, Groups):
+            return values.only(at)
+        return values if np.ndim(values) == 0 else rows_at(values, at)
+
+    names = ("scores", "qid", "groups", "by", "value", "sample_weight")
+    found = {name: only(x) if name in names else x for name, x in all_rows.items()}
+    result = door(measure, y_now, found.pop("scores"), **found)
+    return replace(result, target=f"{result.target}; {late.text}; {how}")

@@ -35,6 +35,7 @@ from ._evidence import (
     refuse_grouped_collections,
     refuse_sampling,
     refuse_unknown,
+    takes_late_labels,
 )
 from ._joint import Joint, Spread, Units, joint_influence, joint_samples, mean_influences
 from ._level import largest_of_contrasts
@@ -194,6 +195,7 @@ def _studentise(
     return difference / error, difference
 
 
+@takes_late_labels
 def compare(
     measure: MeasureLike | Sequence[MeasureLike],
     y_true: Any,

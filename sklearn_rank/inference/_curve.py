@@ -16,7 +16,14 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_flag, check_generator, check_level, naming
 from ..metrics import Measure
 from ..metrics._shared import Evidence, MeasureLike, measure_at, upto_from
-from ._evidence import WeightMeaning, dimensions, influences_of, read_list, scores_of_models
+from ._evidence import (
+    WeightMeaning,
+    dimensions,
+    influences_of,
+    read_list,
+    scores_of_models,
+    takes_late_labels,
+)
 from ._intervals import Intervals
 from ._joint import joint_influence
 from ._methods import single
@@ -42,6 +49,7 @@ PLACES = 100
 MOST_LABELS = 16
 
 
+@takes_late_labels
 def curve(
     measure: MeasureLike,
     y_true: Any,

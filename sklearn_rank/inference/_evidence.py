@@ -5,10 +5,12 @@ An interval needs only sums over the items, so the original row order is not kep
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
+from inspect import signature
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -237,6 +239,23 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
         )
 
 
+Door = TypeVar("Door", bound=Callable[..., Any])
+
+
+def takes_late_labels(door: Door) -> Door:
+    """Let a question take a design that says when labels came, as one of the labels known now."""
+
+    @wraps(door)
+    def asked(*args: Any, **columns: Any) -> Any:
+        if getattr(columns.get("design"), "entered", None) is None:
+            return door(*args, **columns)
+        given = signature(door).bind(*args, **columns).arguments
+        first = [given.pop(name, None) for name in list(signature(door).parameters)[:3]]
+        return _outer.call_as_of(door, *first, **given)
+
+    return asked  # type: ignore[return-value]
+
+
 def read_rows(
     measure: Measure,
     y_true: Any,
@@ -419,8 +438,8 @@ def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> C
 
 def refuse_sampling(measure: Measure) -> None:
     """Refuse a measure that has no interval for rows of unequal probabilities."""
-    of_classes = measure.kind == "binary" and measure.has_influence and measure.weights != "none"
-    if of_classes and not measure.depends_on_length:
+    known = measure.has_influence and measure.weights != "none" and not measure.depends_on_length
+    if known and (measure.kind == "binary" or measure.of_amounts):
         return
     raise ValueError(
         f"{measure.name} of one list has no interval for weights='sampling': use a measure of"
@@ -432,8 +451,11 @@ def refuse_sampling(measure: Measure) -> None:
 def sampling_influence(measure: Measure, data: ScoredLists) -> ClassInfluence:
     """Influence of rows on a measure of the population that they were drawn from."""
     heaviest = float(data.counts.max())
-    refuse_few_draws(data.counts[data.positive], heaviest, "positives")
-    refuse_few_draws(data.counts[~data.positive], heaviest, "negatives")
+    if measure.kind == "binary":
+        refuse_few_draws(data.counts[data.positive], heaviest, "positives")
+        refuse_few_draws(data.counts[~data.positive], heaviest, "negatives")
+    else:
+        refuse_few_draws(data.counts, heaviest, "rows")
     weight = data.counts / data.counts.min()
     data = replace(data, weight=weight)
     influence = influence_of(measure, counted_sample(data), conditional=False).linear
@@ -475,6 +497,6 @@ def list_target(
         if influence.positive is not None:
             text += f", {influence.n_pos:.0f} positive"
         if dependent is not None:
-            text += f", in {np.count_nonzero(dependent.sizes())} groups"
+            text += dependent.text
         texts.append(text)
     return f"{measure.name} on {' and on '.join(texts)}"

@@ -458,7 +458,7 @@ def _joint_groups(
             added += part.sums * (part.n_equal / total)
             regularized += np.diag(of_ends) / total**2
             spans.append(part.moved_together(lengths))
-        if not conditional:
+        if not conditional and positive is not None:
             slopes = np.array([influence.label_slope for influence in influences])
             labels[rows] = np.outer(slopes, label_sums(positive, weight, groups))
     sums, added = robust_sums(parts) + labels, added + labels

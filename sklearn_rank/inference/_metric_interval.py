@@ -18,6 +18,7 @@ from ._evidence import (
     check_weight_meaning,
     read_rows,
     scores_of_models,
+    takes_late_labels,
 )
 from ._methods import interval_of, method_of
 from ._queries import accumulated_values, query_values_of, sample_interval
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .._labels_in_part import Design
 
 
+@takes_late_labels
 def metric_interval(
     measure: MeasureLike | Accumulator | Sequence[MeasureLike],
     y_true: Any = None,

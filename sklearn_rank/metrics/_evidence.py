@@ -21,6 +21,10 @@ class Groups:
     codes: IntArray
     n_groups: int  # Number of groups, some of which may hold none of these rows
 
+    @property
+    def text(self) -> str:
+        return f", in {np.count_nonzero(self.sizes())} groups"
+
     def only(self, rows: Any) -> Groups:
         return Groups(self.codes[rows], self.n_groups)
 

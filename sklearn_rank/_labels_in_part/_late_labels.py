@@ -1,0 +1,198 @@
+"""Labels that come late: which are known on a day, and what those that are known stand for.
+
+A row is watched from its entry for a length of time, and its label is whether an event comes
+within the horizon. It is known from the event on, or from the horizon on: whether it is known
+depends on the label. Rows that were watched for the horizon are a sample of all; the others are
+censored, and a label that is known stands for as many rows as the probability says of being
+watched for so long (inverse probability of censoring), which Kaplan and Meier's estimator gives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._lists import LabelType, check_lists, numbers_of_queries
+from .._times import check_duration, check_times, in_days
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._validation import are_missing, array_of_labels, check_qid, refuse_misread
+from ..metrics._shared import Groups, singleton_groups
+
+if TYPE_CHECKING:
+    from ._label_design import LabelDesign
+
+
+@dataclass(frozen=True, eq=False)
+class LateLabels:
+    """What is known of the labels of rows on a day."""
+
+    labels: FloatArray  # (n_rows,): 1 for an event within the horizon, 0 for none, NaN if unknown
+    mature: BoolArray  # (n_rows,): Watched for the horizon
+    watched: FloatArray  # (n_rows,): Days until the label was known, or until now
+    strata: IntArray  # (n_rows,): Within which rows are watched for lengths that are random
+    chosen: BoolArray  # (n_rows,): Chosen for a label
+    probability: FloatArray  # (n_rows,): With which each row was chosen
+    horizon: float
+
+    @classmethod
+    def of(cls, design: LabelDesign, y_true: Any, pos_label: Any = None) -> LateLabels:
+        labels = array_of_labels(y_true)
+        columns = {"entered": design.entered, "resolved": design.resolved, "as_of": design.as_of}
+        refuse_misread(y_true=y_true, **columns)
+        times = check_times(**columns, may_lack=("resolved",))
+        entered, horizon = times["entered"], check_duration("horizon", design.horizon)
+        n, resolved = (
+            len(labels),
+            times.get(
+                "resolved", np.full_like(entered, np.nan if entered.dtype.kind == "f" else "NaT")
+            ),
+        )
+        as_of = times.get("as_of", np.fmax.reduce(np.append(entered, resolved), keepdims=True))
+        for name, column in {"entered": entered, "resolved": resolved, "as_of": as_of}.items():
+            if len(column) != n and not (name == "as_of" and len(column) == 1):
+                raise ValueError(
+                    f"{name} has {len(column)} entries for {n} labels: pass one per row."
+                )
+        until, present = in_days(resolved - entered), ~are_missing(labels)
+        positive = np.zeros(n, dtype=bool)
+        if present.any():
+            positive[present] = check_lists(
+                labels[present], LabelType("binary", pos_label)
+            ).positive
+        ends, told = in_days(as_of - entered), resolved <= as_of
+        for wrong, what in (
+            (until < 0.0, "was resolved before it entered: correct one of both times"),
+            (ends < 0.0, "entered after as_of: leave out the rows that were not there then"),
+            (
+                told & ~present,
+                "was resolved, but y_true has no label for it: pass its label, or no time",
+            ),
+            (
+                positive & are_missing(resolved),
+                "is positive, but has no time at which that became known: pass it as resolved",
+            ),
+        ):
+            if wrong.any():
+                raise ValueError(f"Row {int(np.argmax(wrong))} {what}.")
+        mature, within = ends >= horizon, told & (until <= horizon)
+        chosen, probability = design._selection(n)
+        found = np.where(within, positive, np.where(mature & chosen, 0.0, np.nan))
+        if (wrong := within & ~chosen).any():
+            raise ValueError(
+                f"Row {int(np.argmax(wrong))} was resolved, but not chosen for a label, as pool"
+                " says: leave out labels that came in another way."
+            )
+        strata: IntArray = np.zeros(n, dtype=np.intp)
+        if design.strata is not None:
+            strata = numbers_of_queries(check_qid(design.strata, n, name="strata"))
+        watched = np.where(within, until, np.minimum(ends, horizon))
+        return cls(found, mature, watched, strata, chosen, probability, horizon)
+
+    def only(self, rows: Any) -> LateLabels:
+        columns = {x: y[rows] for x, y in vars(self).items() if x != "horizon"}
+        return replace(self, **columns)
+
+    @property
+    def known(self) -> BoolArray:
+        return ~np.isnan(self.labels)
+
+    @property
+    def text(self) -> str:
+        n_mature, n_early = int(self.mature.sum()), int((self.known & ~self.mature).sum())
+        return (
+            f"events within {self.horizon:g} days of entry, {n_mature:,} rows mature, {n_early:,}"
+            f" known early, {int((~self.known).sum()):,} open"
+        )
+
+    @property
+    def reaches(self) -> bool:
+        """Whether rows were watched for the horizon in each stratum that has open rows."""
+        n_mature = np.bincount(self.strata, self.mature & self.chosen)
+        return bool(n_mature[self.strata[~self.known]].all() and self.probability.all())
+
+    def weights(self, groups: Groups | None = None) -> tuple[FloatArray, CensoredRows]:
+        """Rows that each known label stands for, 0 if unknown; what moves with these weights."""
+        rows = np.flatnonzero(self.chosen)
+        censoring = Censoring.of(self.only(rows))
+        slot, weight = np.zeros((2, len(self.labels)))
+        slot[rows], weight[rows] = censoring.slot, censoring.per_label[censoring.slot]
+        weight = np.where(self.known, weight / self.probability, 0.0)
+        codes, n_groups = vars(groups or singleton_groups(len(weight))).values()
+        return weight, CensoredRows(codes, n_groups, slot.astype(np.intp), censoring, codes[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Censoring:
+    """Lengths of time after which rows of a stratum were no longer watched, one after the other.
+
+    A slot is the time between two of these; each stratum has one more slot than lengths.
+    """
+
+    slot: IntArray  # (n_rows,): Of the time at which the label was known, or the row was censored
+    censored: BoolArray  # (n_rows,)
+    first: IntArray  # (n_slots,): First slot of the stratum
+    per_label: FloatArray  # (n_slots,): 1 / probability of being watched until this slot
+    hazard: FloatArray  # (n_slots,): Share of the rows at risk that are censored at its end
+    at_risk: FloatArray  # (n_slots,): Number of rows watched beyond its end
+
+    @classmethod
+    def of(cls, late: LateLabels) -> Censoring:
+        times, rank = np.unique(late.watched, return_inverse=True)
+        # Rows by stratum and time; each stratum ends after all times.
+        n_keys, censored = len(times) + 1, ~late.known
+        keys = late.strata * n_keys + rank
+        tails = np.arange(1, late.strata.max() + 2) * n_keys - 1
+        ends = np.unique(np.append(keys[censored], tails))
+        # A label that is known at a time at which others are censored is known before.
+        slot = np.searchsorted(ends, keys)
+        first = np.searchsorted(ends, ends // n_keys * n_keys)
+        n_censored = np.bincount(slot, censored, len(ends))
+        at_risk = _beyond(np.bincount(slot, minlength=len(ends)), first)
+        hazard = n_censored / np.maximum(at_risk + n_censored, 1.0)
+        # Where all that are left are censored, no later row has a label.
+        logs = np.append(0.0, -np.log1p(-np.where(hazard < 1.0, hazard, 0.0)).cumsum()[:-1])
+        return cls(slot, censored, first, np.exp(logs - logs[first]), hazard, at_risk)
+
+    def moved(self, slot: IntArray, values: FloatArray) -> FloatArray:
+        """By how much each row moves a sum by the weights of rows, which it moves by values.
+
+        The martingale of censoring times what the labels that were known later move the sum.
+        Shape (n_rows,).
+        """
+        later = _beyond(np.bincount(slot, values, len(self.first)), self.first)
+        own = np.divide(later, self.at_risk, out=np.zeros(len(later)), where=self.at_risk > 0.0)
+        risk = np.append(0.0, np.cumsum(own * self.hazard))
+        before, upto = risk[:-1] - risk[self.first], risk[1:] - risk[self.first]
+        return np.where(self.censored, (own - upto)[self.slot], -before[self.slot])
+
+
+def _beyond(values: AnyArray, first: IntArray) -> FloatArray:
+    """Sums over the later slots of the stratum."""
+    upto = np.cumsum(values)
+    last = np.append(np.flatnonzero(np.diff(first)), len(first) - 1)
+    ends = np.repeat(upto[last], np.diff(np.append(-1, last)))
+    return np.asarray(ends - upto, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class CensoredRows(Groups):
+    """Rows whose labels are known, and how they and censored rows move a statistic by group."""
+
+    slot: IntArray  # (n_rows,)
+    censoring: Censoring
+    group_of: IntArray  # Of each row, censored or not
+
+    @property
+    def text(self) -> str:
+        return super().text if self.n_groups < len(self.group_of) else ""
+
+    def only(self, rows: Any) -> Groups:
+        return replace(self, codes=self.codes[rows], slot=self.slot[rows])
+
+    def moved(self, values: FloatArray) -> FloatArray:
+        if values.ndim == 2:
+            return np.stack([self.moved(row) for row in values])
+        of_weights = self.censoring.moved(self.slot, values)
+        return self.sums(values) + np.bincount(self.group_of, of_weights, self.n_groups)

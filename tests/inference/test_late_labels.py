@@ -1,0 +1,273 @@
+"""Labels that come late: what is known on a day, and intervals from it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_rank.inference import LabelDesign, compare, curve, metric_interval
+from tests.oracles.late_labels import (
+    censoring_weights,
+    influence,
+    net_benefit,
+    weighted_auc,
+    what_is_known,
+)
+
+HORIZON, AS_OF = 10, 20
+
+
+@pytest.fixture(params=range(4))
+def log(request):
+    """Rows on whole days, so that entries, events and ends tie, and labels of 0 come early too."""
+    rng = np.random.default_rng(request.param)
+    n = 90
+    entered = rng.integers(0, AS_OF + 1, n).astype(float)
+    score = rng.integers(0, 12, n) / 12
+    y = (rng.random(n) < 0.2 + 0.6 * score).astype(float)
+    resolved = entered + np.where(y == 1, rng.integers(0, 16, n), rng.integers(3, 40, n))
+    return pd.DataFrame({"entered": entered, "resolved": resolved, "y": y, "score": score})
+
+
+def design_of(log, **more):
+    times = {"entered": log["entered"], "resolved": log["resolved"]}
+    return LabelDesign(**times, horizon=HORIZON, as_of=AS_OF, **more)
+
+
+def known(log):
+    rows = zip(log["entered"], log["resolved"], log["y"], strict=True)
+    return list(zip(*(what_is_known(*row, HORIZON, AS_OF) for row in rows), strict=True))
+
+
+@pytest.mark.parametrize("in_strata", [False, True])
+def test_weights_are_the_inverse_probability_of_being_watched(log, in_strata):
+    labels, _, days = known(log)
+    strata = log["score"] > 0.5 if in_strata else np.zeros(len(log))
+    design = design_of(log, strata=strata if in_strata else None)
+    expected = censoring_weights(labels, days, list(strata))
+    found = design.sample_weight(log["y"])
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    # Where rows are watched for the horizon, the labels that are known stand for all rows.
+    assert found.sum() == pytest.approx(len(log))
+    np.testing.assert_array_equal(
+        design.labels(log["y"]), [np.nan if label is None else label for label in labels]
+    )
+
+
+@pytest.mark.parametrize("measure", ["auc", "net_benefit@0.4"])
+def test_values_are_those_of_weighted_rows_and_errors_have_that_of_the_weights(log, measure):
+    labels, _, days = known(log)
+    strata, y, score = log["score"] > 0.5, log["y"], log["score"]
+    design = design_of(log, strata=strata)
+
+    def value_of(weights):
+        if measure == "auc":
+            return weighted_auc(labels, score, weights)
+        return net_benefit(labels, score, weights, 0.4)
+
+    found = metric_interval(measure, y, score, design=design)
+    weights = censoring_weights(labels, days, list(strata))
+    assert found.estimate == pytest.approx(value_of(weights), rel=1e-12)
+    moved = influence(value_of, labels, days, list(strata))
+    # The squares are those of deviations from the means of classes, of 9 positives and more.
+    error, rel = np.sqrt(np.sum(moved**2)), 0.06 if measure == "auc" else 0.02
+    assert found.standard_error == pytest.approx(error, rel=rel)
+    rows = weights > 0
+    as_if_known = metric_interval(
+        measure,
+        design.labels(y)[rows],
+        score[rows],
+        sample_weight=weights[rows],
+        weights="sampling",
+    )
+    assert as_if_known.estimate == pytest.approx(found.estimate, rel=1e-12)
+    print(
+        as_if_known.standard_error / found.standard_error,
+        found.standard_error / np.sqrt(np.sum(moved**2)),
+    )
+    assert measure == "auc" or as_if_known.standard_error > 1.02 * found.standard_error
+
+
+def test_all_questions_read_the_design_alike(log):
+    design, y = design_of(log), log["y"]
+    scores = {"a": log["score"], "b": -log["entered"]}
+    names = ["auc", "precision@top0.3"]
+    singles = [metric_interval(name, y, scores["a"], design=design) for name in names]
+    table = metric_interval(names, y, scores["a"], design=design)
+    assert [x.estimate for x in table.pointwise] == [x.estimate for x in singles]
+    np.testing.assert_allclose([x.low for x in table.pointwise], [x.low for x in singles])
+    both = compare(names[0], y, scores, design=design)
+    assert both.values[0] == singles[0].estimate
+    of_shares = curve("precision@top", y, scores["a"], at=[0.2, 0.3], design=design)
+    assert of_shares.pointwise[1].low == pytest.approx(singles[1].low)
+    for found in (singles[0], table, both, of_shares):
+        n_open = [label is None for label in known(log)[0]].count(True)
+        assert f"{n_open} open; weighted, with censoring independent" in found.target
+
+
+def test_what_comes_after_the_day_is_not_known(log):
+    later = log["resolved"] > AS_OF
+    changed = log.assign(y=np.where(later, 1 - log["y"], log["y"]))
+    changed["resolved"] += later
+    asked = [
+        metric_interval("auc", x["y"], x["score"], design=design_of(x)) for x in (log, changed)
+    ]
+    assert asked[0] == asked[1]
+
+
+def test_the_mature_cohort_ignores_labels_that_are_known_early(log):
+    mature = AS_OF - log["entered"] >= HORIZON
+    design = design_of(log, mature_only=True)
+    found = metric_interval("auc", log["y"], log["score"], design=design)
+    labels = [label for label, is_mature in zip(known(log)[0], mature, strict=True) if is_mature]
+    expected = metric_interval("auc", labels, log["score"][mature])
+    assert replace(found, target="") == replace(expected, target="")
+    assert "mature rows only" in found.target
+    weights = design.sample_weight(log["y"])
+    np.testing.assert_array_equal(weights, mature.astype(float))
+
+
+def test_labels_that_are_all_known_are_those_of_one_list(log):
+    all_known = replace(design_of(log), as_of=100)
+    found = metric_interval("ap", log["y"], log["score"], design=all_known)
+    labels = log["y"] * (log["resolved"] - log["entered"] <= HORIZON)
+    expected = metric_interval("ap", labels, log["score"])
+    assert replace(found, target="") == replace(expected, target="")
+
+
+def test_a_horizon_that_no_row_reached_leaves_bounds(log):
+    design = replace(design_of(log), horizon=AS_OF + 1)
+    found = metric_interval("auc", log["y"], log["score"], design=design)
+    is_known = log["resolved"] <= AS_OF
+    pool = LabelDesign(pool=is_known)
+    labels = np.where(is_known, log["y"], np.nan)
+    expected = metric_interval("auc", labels, log["score"], design=pool)
+    assert replace(found, target="") == replace(expected, target="")
+    assert found.method == "bounds"
+
+
+def test_queries_count_when_all_of_their_rows_are_mature(log):
+    by_day = {"qid": log["entered"], "design": design_of(log)}
+    found = metric_interval("precision@2", log["y"], log["score"], **by_day)
+    mature = AS_OF - log["entered"] >= HORIZON
+    labels = np.array([label or 0 for label in known(log)[0]])
+    expected = metric_interval(
+        "precision@2", labels[mature], log["score"][mature], qid=log["entered"][mature]
+    )
+    assert replace(found, target="") == replace(expected, target="")
+    n_days, n_mature = log["entered"].nunique(), log["entered"][mature].nunique()
+    assert f"{n_mature} of {n_days} queries are mature" in found.target
+
+
+def test_the_probability_of_a_review_multiplies_that_of_being_watched(log):
+    rng = np.random.default_rng(0)
+    probability = np.where(log["score"] > 0.5, 0.9, 0.6)
+    pool = rng.random(len(log)) < probability
+    rows = log[pool]
+    design = design_of(log, pool=pool, inclusion_probability=probability)
+    y, resolved = log["y"].where(pool), log["resolved"].where(pool)
+    design = replace(design, resolved=resolved)
+    labels, _, days = known(rows)
+    expected = censoring_weights(labels, days, np.zeros(len(rows))) / probability[pool]
+    np.testing.assert_allclose(design.sample_weight(y)[pool], expected, rtol=1e-12)
+    assert not design.sample_weight(y)[~pool].any()
+    mature = replace(design, mature_only=True)
+    found = metric_interval("auc", y, log["score"], design=mature)
+    old = AS_OF - log["entered"] >= HORIZON
+    now = LabelDesign(inclusion_probability=probability[old])
+    labels = np.where(pool, design.labels(y), np.nan)[old]
+    expected = metric_interval("auc", labels, log["score"][old], design=now)
+    assert replace(found, target="") == replace(expected, target="")
+
+
+def test_groups_may_depend_in_entries_and_in_labels(log):
+    users = np.arange(len(log)) // 2
+    single = metric_interval("auc", log["y"], log["score"], design=design_of(log))
+    twice = pd.concat([log, log])
+    ids = np.tile(np.arange(len(log)), 2)
+    doubled = metric_interval(
+        "auc", twice["y"], twice["score"], design=design_of(twice), groups=ids
+    )
+    assert doubled.estimate == pytest.approx(single.estimate)
+    assert doubled.standard_error == pytest.approx(single.standard_error, rel=0.01)
+    grouped = metric_interval("auc", log["y"], log["score"], design=design_of(log), groups=users)
+    assert grouped.standard_error != single.standard_error
+
+
+def test_times_may_be_dates(log):
+    as_dates = log.assign(
+        entered=pd.Timestamp("2024-01-01", tz="UTC") + pd.to_timedelta(log["entered"], "D"),
+        resolved=pd.Timestamp("2024-01-01", tz="UTC") + pd.to_timedelta(log["resolved"], "D"),
+    )
+    first = metric_interval("auc", log["y"], log["score"], design=design_of(log))
+    of_dates = LabelDesign(
+        entered=as_dates["entered"],
+        resolved=as_dates["resolved"],
+        horizon=pd.Timedelta(HORIZON, "D"),
+        as_of=pd.Timestamp("2024-01-21", tz="UTC"),
+    )
+    assert metric_interval("auc", log["y"], log["score"], design=of_dates) == first
+
+
+def test_amounts_are_those_of_labels_within_the_horizon(log):
+    value = (np.arange(len(log)) + 1.0, -2.0)
+    asked = {"value": value, "design": design_of(log)}
+    found = metric_interval("profit@top0.3", log["y"], log["score"], **asked)
+    weights, labels = design_of(log).sample_weight(log["y"]), design_of(log).labels(log["y"])
+    amounts = np.where(labels == 1, value[0], value[1])
+    order = np.lexsort((-amounts, -log["score"]))
+    # The mean amount of the first 30 % of the weight, those of tied scores alike.
+    left, total = 0.3 * weights.sum(), 0.0
+    for score in np.unique(log["score"])[::-1]:
+        tied = (log["score"] == score) & (weights > 0)
+        mass = min(left, weights[tied].sum())
+        if mass > 0:
+            total += mass * np.average(amounts[tied], weights=weights[tied])
+            left -= mass
+    assert found.estimate == pytest.approx(total / (0.3 * weights.sum()), rel=1e-3)
+    assert len(order) == len(log)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"resolved": [-1.0, 9.0, np.nan]}, "Row 0 was resolved before it entered"),
+        ({"entered": [0.0, 1.0, 40.0]}, "Row 2 entered after as_of"),
+        ({"y": [1, np.nan, 0]}, "Row 1 was resolved, but y_true has no label for it"),
+        ({"y": [1, 0, 1]}, "Row 2 is positive, but has no time at which that became known"),
+        ({"resolved": [5.0]}, "resolved has 1 entries for 3 labels"),
+        ({"horizon": 0}, "horizon=0 must be a finite number greater than 0"),
+        (
+            {"horizon": 90, "resolved": [np.nan] * 3, "y": [0, 0, 0]},
+            "No label is known: the horizon is 90 days, and rows were watched for 20 at most",
+        ),
+        ({"as_of": "2024-01-01"}, "entered holds numbers, but as_of holds times"),
+        ({"y": ["fraud", "ok", None]}, "pos_label is not specified"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_refused(changes, message):
+    given = {"entered": [0.0, 1.0, 2.0], "resolved": [5.0, 9.0, np.nan], "y": [1, 0, 0]}
+    given |= {"horizon": 6, "as_of": 20, **changes}
+    y = given.pop("y")
+    with pytest.raises(ValueError, match=message):
+        metric_interval("auc", y, [3.0, 2.0, 1.0], design=LabelDesign(**given))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"entered": [1, 2]}, "pass horizon="),
+        ({"strata": [1, 2], "horizon": 3}, "horizon belongs to entered="),
+        ({"entered": [1, 2], "horizon": 3, "proxy": [0, 1]}, "proxy is not supported"),
+        (
+            {"entered": [1, 2], "horizon": 3, "inclusion_probability": [0.5, 0.5]},
+            "pass one way in which rows were chosen for labels, and as pool=",
+        ),
+    ],
+    ids=str,
+)
+def test_arguments_that_do_not_go_together_are_refused(given, message):
+    with pytest.raises(TypeError, match=message):
+        LabelDesign(**given)
