@@ -261,6 +261,10 @@ def calls():
             lambda strata, y_true: LabelDesign(strata=strata).sample_weight(y_true),
             {"strata": np.zeros(N), "y_true": Y},
         ),
+        "LabelDesign of times": (
+            lambda y_true, **times: LabelDesign(horizon=2, **times).sample_weight(y_true),
+            {"y_true": Y, "entered": S - S.min(), "resolved": S - S.min() + 1, "as_of": S + 99},
+        ),
         "LabelDesign of a pool": (
             lambda pool, y_true: LabelDesign(pool=pool).sample_weight(y_true),
             {"pool": np.ones(N), "y_true": Y},
