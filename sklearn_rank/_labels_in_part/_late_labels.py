@@ -76,7 +76,11 @@ class LateLabels:
         ):
             if wrong.any():
                 raise ValueError(f"Row {int(np.argmax(wrong))} {what}.")
-        mature, within = ends >= horizon, told & (until <= horizon)
+        # A sum of a time and the horizon may be rounded.
+        slack = 0.0
+        if entered.dtype.kind == "f":
+            slack = 4.0 * float(np.spacing(np.nanmax(np.abs([entered.max(), as_of.max()]))))
+        mature, within = ends >= horizon - slack, told & (until <= horizon + slack)
         chosen, probability = design._selection(n)
         found = np.where(within, positive, np.where(mature & chosen, 0.0, np.nan))
         if (wrong := within & ~chosen).any():

@@ -229,6 +229,15 @@ def test_amounts_are_those_of_labels_within_the_horizon(log):
     assert len(order) == len(log)
 
 
+def test_an_event_at_the_horizon_counts_whatever_the_rounding_of_the_sum():
+    entered = np.arange(50) / 10 + 0.05
+    design = LabelDesign(entered=entered, resolved=entered + 2.3, horizon=2.3, as_of=9)
+    assert design.labels(np.ones(50)).all()
+    last = LabelDesign(entered=entered, horizon=2.3, as_of=entered + 2.3)
+    assert not np.isnan(last.labels(np.zeros(50))).any()
+    assert ((entered + 2.3) - entered > 2.3).any() and ((entered + 2.3) - entered < 2.3).any()
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
