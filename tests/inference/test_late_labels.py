@@ -235,7 +235,8 @@ def test_an_event_at_the_horizon_counts_whatever_the_rounding_of_the_sum():
     assert design.labels(np.ones(50)).all()
     last = LabelDesign(entered=entered, horizon=2.3, as_of=entered + 2.3)
     assert not np.isnan(last.labels(np.zeros(50))).any()
-    assert ((entered + 2.3) - entered > 2.3).any() and ((entered + 2.3) - entered < 2.3).any()
+    assert ((entered + 2.3) - entered > 2.3).any()
+    assert ((entered + 2.3) - entered < 2.3).any()
 
 
 @pytest.mark.parametrize(
