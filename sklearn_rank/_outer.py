@@ -13,6 +13,7 @@ __getattr__, __dir__ = on_first_use(
         "_label_rankings": ["grades_of_columns", "label_scores", "value_of_labels"],
         # Of the argument design= of intervals, comparisons, folds, sequences and batches.
         "_labels_in_part": [
+            "LabelDesign",
             "call_as_of",
             "check_fitted_proxy",
             "check_partial_labels",

@@ -98,7 +98,7 @@ def in_segments(
         of_queries = segments.of_queries(qid)(rankers.samples[0].ids)
         for code, name in enumerate(segments.names):
             rows, keys = np.flatnonzero(of_queries == code), {"segment": name, "order": WITHIN}
-            found.append((keys, _or_why(_over_queries, rankers, rows)))
+            found.append((keys, queries_or_why(rankers, rows)))
         return found
     if not rankers.evidences:
         raise ValueError(
@@ -127,6 +127,11 @@ def _or_why(
     except ValueError as error:
         return str(error).partition(": ")[0]
     return "no value" if np.isnan(values).any() else found
+
+
+def queries_or_why(rankers: Rankers, rows: IntArray) -> Rankers | str:
+    """Rankers on some of the queries, or why they have no value there."""
+    return _or_why(_over_queries, rankers, rows)
 
 
 def _over_queries(rankers: Rankers, rows: IntArray) -> Rankers:

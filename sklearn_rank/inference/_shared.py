@@ -50,6 +50,7 @@ from ._methods import (
     with_rank_bias,
 )
 from ._moments import Moments, TopMoments
+from ._over_time import tables_over_time
 from ._queries import (
     QueryValues,
     groups_of_queries,
@@ -61,3 +62,4 @@ from ._queries import (
 )
 from ._results import Question
 from ._roc import AUCMoments, auc_parts, expected_area
+from ._simultaneous import read_rankers, simultaneous_table

@@ -690,18 +690,13 @@ def cross_val_compare(
     linear - neighbours     +0.0112  [-0.0241, +0.0464]  0.528  no difference shown
     """
     check_level(level)
-    named = _named_estimators(estimators)
+    named = named_estimators(estimators)
     names = tuple(named)
     measure = get_measure(measure)
     question = Question.of(measure, names, baseline, None, margin, level)
     ids = groups, qid, params
-    samples = samples_of(list(named.values()), X, y, measure, pos_label, None, *ids)
+    samples = samples_of_names(named, X, y, measure, pos_label, None, *ids)
     sample = samples[0]
-    for name, other in zip(names, samples, strict=True):
-        if not np.array_equal(sample.labels, other.labels):
-            raise ValueError(
-                f"{names[0]!r} and {name!r} have different positive classes: pass pos_label."
-            )
     parts = make_folds(cv, sample, random_state)
     fits = fit_parts([x.plan for x in samples], parts, n_jobs)
     scores = [[fit.scores for fit in of_one] for of_one in fits]
@@ -712,7 +707,18 @@ def cross_val_compare(
     return joint_comparison(joint, replace(question, measure=sample.measure), rng, target)
 
 
-def _named_estimators(estimators: Any) -> dict[str, Any]:
+def samples_of_names(named: Mapping[str, Any], *rows: Any) -> list[Sample]:
+    """Samples of several estimators, which have the same positive class."""
+    samples, first = samples_of([*named.values()], *rows), next(iter(named))
+    for name, other in zip(named, samples, strict=True):
+        if not np.array_equal(samples[0].labels, other.labels):
+            raise ValueError(
+                f"{first!r} and {name!r} have different positive classes: pass pos_label."
+            )
+    return samples
+
+
+def named_estimators(estimators: Any, least: int = 2) -> dict[str, Any]:
     """Read estimators by name; estimators of one class without names are numbered."""
     if isinstance(estimators, Mapping):
         pairs = [(str(name), estimator) for name, estimator in estimators.items()]
@@ -730,9 +736,11 @@ def _named_estimators(estimators: Any) -> dict[str, Any]:
     named = dict(pairs)
     if len(named) < len(pairs):
         raise ValueError("estimators contains a name twice: pass unique names.")
-    if len(named) < 2:
+    if len(named) < least:
         raise ValueError(
             f"estimators contains {len(named)}, but a comparison needs at least two: use"
             " cross_val_interval for one."
+            if least > 1
+            else "estimators is empty: pass {'a': first}."
         )
     return named

@@ -47,6 +47,10 @@ X = np.c_[S, RNG.normal(size=(N, 2))]
 PROBABILITY = 1.0 / (1.0 + np.exp(-S))
 POSITION = 1 + np.arange(N) % 6
 CLICKS = RNG.random(N) < 0.5
+ENTERED = np.arange(N) * 30.0 / N
+RESOLVED = np.where(Y == 1, ENTERED + 1.0, np.nan)
+MODELS = {"a": LogisticRegression(), "b": LogisticRegression(C=9)}
+OF_TIME = {"horizon": 3, "period": 5}
 
 # A valid value of each argument that takes an array, by its name.
 ARRAYS = {
@@ -60,6 +64,7 @@ ARRAYS = {
     "clicks": CLICKS,
     "baseline_score": -S,
     "density_ratio": WEIGHT,
+    "entered": ENTERED,
     "exchanged": CLICKS,
     "expected": np.c_[PROBABILITY, PROBABILITY],
     "expected_utility": np.array([0.3, 0.2, 0.1]),
@@ -80,6 +85,7 @@ ARRAYS = {
     "qid_val": QID,
     "query_weight": QUERY_WEIGHT,
     "rank_pos": np.arange(1, 21),
+    "resolved": RESOLVED,
     "sample_weight": WEIGHT,
     "score": np.array([1.0, 2.0, 3.0]),
     "score_neg": S[Y == 0],
@@ -280,10 +286,16 @@ def calls():
             {"X": X, "y": Y, "groups": GROUPS},
         ),
         "model_selection.cross_val_compare": (
-            lambda **k: model_selection.cross_val_compare(
-                {"a": LogisticRegression(), "b": LogisticRegression(C=9)}, measure="auc", cv=3, **k
-            ),
+            lambda **k: model_selection.cross_val_compare(MODELS, measure="auc", cv=3, **k),
             {"X": X, "y": Y, "groups": GROUPS},
+        ),
+        "model_selection.back_test": (
+            lambda **k: model_selection.back_test(MODELS, measure="precision@2", **OF_TIME, **k),
+            {"X": X, "y": Y, "entered": ENTERED, "resolved": RESOLVED},
+        ),
+        "model_selection.back_test of amounts": (
+            lambda **k: model_selection.back_test(MODELS, measure="profit@2", **OF_TIME, **k),
+            {"X": X, "y": Y, "entered": ENTERED, "value": WEIGHT},
         ),
         "bounds.auc_margin_bound": (
             lambda **k: bounds.auc_margin_bound(delta=0.1, radius=9.0, norm=1.0, rho=0.1, **k),
@@ -544,9 +556,18 @@ def of_scalars():
         inference.ConfidenceSequence: {"measure": "auc", "method": "betting"},
         model_selection.cross_val_interval: {"estimator": LogisticRegression(), **of_fit},
         model_selection.cross_val_compare: {
-            "estimators": {"a": LogisticRegression(), "b": LogisticRegression(C=9)},
+            "estimators": MODELS,
             **of_fit,
         },
+        model_selection.back_test: {
+            "estimators": MODELS,
+            "X": X,
+            "y": Y,
+            "entered": ENTERED,
+            "measure": "precision@2",
+            **OF_TIME,
+        },
+        model_selection.PeriodSplit: OF_TIME,
         model_selection.make_bound_scorer: {"measure": "auc"},
         model_selection.query_train_test_split: {"qid": QID},
         metrics.get_scorer: {"measure": "auc"},
@@ -576,6 +597,9 @@ def of_scalars():
     used = {
         search: lambda **k: search(**k).fit(X, Y),
         folds: lambda **k: list(folds(**k).split(X, Y, QID)),
+        model_selection.PeriodSplit: lambda **k: list(
+            model_selection.PeriodSplit(**k).split(X, Y, ENTERED)
+        ),
         model_selection.query_train_test_split: partial(
             model_selection.query_train_test_split, X, Y
         ),
