@@ -23,6 +23,7 @@ __getattr__, __dir__ = on_first_use(
             "lists_in_part",
             "random_rows",
             "rows_at_random",
+            "rows_of_look",
         ],
     },
 )

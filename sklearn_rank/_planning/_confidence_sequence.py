@@ -540,8 +540,15 @@ class ConfidenceSequence:
     ``groups`` miss several times as often as stated. With ``groups`` rows of a group may depend on
     each other in any way, within and across updates, and groups are independent; the variance is
     that between groups. With ``qid=`` the group the target is the mean over groups of the measure
-    in each. If labels of positives are known earlier than those of negatives, pass the
-    rows of a period once all their labels are known: those with labels so far are no sample of it.
+    in each.
+
+    **Labels that come late.** A row must count when every label that it could have would be known:
+    of a fraud that is reported within 28 days, 28 days after entry. Rows whose labels are known so
+    far are no sample. If positives are known at once and negatives after four weeks, a sequence
+    that takes them as they come excludes the true precision in nearly all histories of twelve
+    weeks. Pass ``design=LabelDesign(entered=, resolved=, horizon=, as_of=)`` and the log as it
+    stands; or, without times, the rows of a period once all their labels are known. What is kept
+    of the log between looks are the times of entry of open rows.
 
     An update takes O(n) time for queries and alerts, and O(1000 k + n log n) for the AUC of k
     pairs. For other measures it takes the time of all rows so far. Memory holds the values and ids
@@ -574,6 +581,31 @@ class ConfidenceSequence:
        2       600    0.7748    [0.6943, 0.8425]
        3       900    0.7612    [0.6961, 0.8179]
        4      1200    0.7577    [0.7040, 0.8060]
+
+    Fraud is reported within four weeks, and nobody reports that there was none. At each look the
+    log is passed as it stands, and payments count four weeks after they entered:
+
+    >>> from sklearn_rank.inference import LabelDesign
+    >>> entered = np.repeat(np.arange(1, 57), 40)
+    >>> is_fraud = rng.random(len(entered)) < 0.2
+    >>> score = is_fraud + rng.normal(size=len(entered))
+    >>> reported = np.where(
+    ...     is_fraud, entered + rng.integers(0, 28, len(entered)), np.nan
+    ... )
+    >>> sequence = ConfidenceSequence("auc")
+    >>> for day in range(14, 57, 14):
+    ...     log = entered <= day
+    ...     y_true = np.where(reported[log] <= day, 1, np.nan)
+    ...     times = {"entered": entered[log], "resolved": reported[log]}
+    ...     design = LabelDesign(**times, horizon=28, as_of=day)
+    ...     interval = sequence.update(y_true, score[log], design=design)
+    >>> print(sequence)
+    expected AUC within updates, 95 % for all looks at once, betting
+    look         n  estimate            interval
+       1         0         -    [0.0000, 1.0000]
+       2         0         -    [0.0000, 1.0000]
+       3       560    0.7930    [0.7097, 0.8618]
+       4      1120    0.7697    [0.7109, 0.8216]
     """
 
     def __init__(
@@ -604,6 +636,7 @@ class ConfidenceSequence:
         self._pos_label = pos_label
         self._so_far = self._new_accumulator()  # All rows with the scores of the ranker
         self._stream: Stream | None = None
+        self._log: Any = None  # What is kept of a log whose labels come late
         self._history: list[Interval] = []
         self._counts: list[float] = []
 
@@ -652,7 +685,11 @@ class ConfidenceSequence:
             How rows of one list were chosen for labelling, if some labels of ``y_true`` are
             missing. Of the rows with labels those count that a random choice, the same in each
             run, keeps: the more likely a label was, the fewer, so that they are a random sample of
-            all rows.
+            all rows. If labels come late (``entered``, ``horizon``; ``as_of``, the day of the
+            look), pass the log as it stands: at least the rows that were open at the last look,
+            with what is known of them by now, and all newer ones. A row counts at the first look
+            at which it is mature, whatever was known of it before, and a query when all of its
+            rows are. Either all updates have such a design or none.
 
         Returns
         -------
@@ -667,7 +704,8 @@ class ConfidenceSequence:
             If the measure does not support one of the arguments.
         ValueError
             If an argument is not valid, a query occurred in an earlier update, or there is no
-            interval for the measure.
+            interval for the measure. Of labels that come late, if ``as_of`` goes back, rows that
+            were open at the last look are missing, or rows are new that were mature then.
 
         Warns
         -----
@@ -685,18 +723,34 @@ class ConfidenceSequence:
         scores = {"y_score": y_score, "baseline_score": baseline_score, "groups": groups}
         columns = {"y_true": y_true, **scores, "qid": qid, "sample_weight": sample_weight}
         refuse_misread(**columns, design=design)
+        is_empty = 0 in shape_of(y_score)
+        if design is not None and is_empty:
+            return self.update(y_true, y_score)
+        log, is_late = self._log, getattr(design, "entered", None) is not None
+        began = self._stream if is_late else log
+        if began is not None and is_late != (log is not None) and not is_empty:
+            raise ValueError(
+                "A log whose labels come late is passed as it stands in every update, with design="
+                " LabelDesign(entered=, resolved=, horizon=, as_of=), or in none."
+            )
         if design is not None:
-            if qid is not None or sample_weight is not None:
-                raise ValueError("design is for one list: leave qid and sample_weight out.")
-            if 0 in shape_of(y_score):
-                return self.update(y_true, y_score)
-            scores = {n: None if x is None else check_column(n, x) for n, x in scores.items()}
+            columns = {**scores, "qid": qid, "sample_weight": sample_weight}
+            columns = {n: None if x is None else check_column(n, x) for n, x in columns.items()}
             y_true = array_of_labels(y_true)
-            check_consistent_length(y_true, *scores.values())
+            check_consistent_length(y_true, *columns.values())
             # A stream of its own: rows may have been drawn with such a seed.
             rng = np.random.default_rng([self.n_looks, 1])
-            rows = _outer.random_rows(y_true, design, rng, groups)
-            y_true, scores = y_true[rows], {n: take(x, rows) for n, x in scores.items()}
+            if is_late:
+                late = log, y_true, design, rng, qid, self._pos_label
+                rows, y_true, log = _outer.rows_of_look(*late)
+            elif qid is not None or sample_weight is not None:
+                raise ValueError("design is for one list: leave qid and sample_weight out.")
+            else:
+                rows = _outer.random_rows(y_true, design, rng, groups)
+                y_true = y_true[rows]
+            columns = {n: take(x, rows) for n, x in columns.items()}
+            qid, sample_weight = columns.pop("qid"), columns.pop("sample_weight")
+            scores = columns
         batch = self._read(y_true, scores, qid, sample_weight)
         stream, so_far = self._stream, self._so_far
         if batch is not None:
@@ -707,7 +761,7 @@ class ConfidenceSequence:
             so_far.merge(batch[0])
             stream.add(batch)
         self._history.append(self._look(stream, so_far))
-        self._stream, self._so_far = stream, so_far
+        self._stream, self._so_far, self._log = stream, so_far, log
         self._counts.append(0.0 if stream is None else stream.n)
         return self._history[-1]
 

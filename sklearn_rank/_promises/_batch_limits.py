@@ -172,7 +172,8 @@ def batch_limits(
     design : LabelDesign, "all" or None, default=None
         How rows of the sample were chosen for labelling, if some labels of ``y_true`` are missing.
         Of the rows with labels those count that a random choice keeps, the more likely a label
-        was, the fewer: they are a random sample of all rows.
+        was, the fewer: they are a random sample of all rows. Where labels come late (``entered``,
+        ``horizon``) the mature rows count.
     random_state : None, int, Generator or RandomState, default=None
         Random number generator or seed of the order of tied scores, of the choice of rows with
         ``design`` or ``density_ratio``, and of the order of groups. Pass an int for reproducible
@@ -220,8 +221,10 @@ def batch_limits(
     rows, even if each group is one row.
 
     A batch from another time or place breaks the assumption, unless weights tell how it differs:
-    limits are then too narrow, by an unknown amount. The limits say nothing of a cut-off that is
-    kept for later batches.
+    limits are then too narrow, by an unknown amount. So does a sample of labels as they come, if
+    positives are known earlier than negatives; mature rows are exchangeable with those of a new
+    batch where the mix has not drifted since they entered. The limits say nothing of a cut-off
+    that is kept for later batches.
 
     The cost is O((n + m) log(n + m)) for n labelled rows and m of the batch.
 

@@ -139,8 +139,8 @@ def recall_certificate(
     TypeError
         If ``design`` is no :class:`LabelDesign`.
     ValueError
-        If an argument is not valid, the design contradicts the labels, or the rows without a
-        review were sampled with different probabilities.
+        If an argument is not valid, the design contradicts the labels or says when they come
+        (``entered``), or the rows without a review were sampled with different probabilities.
 
     See Also
     --------
@@ -204,6 +204,11 @@ def recall_certificate(
     if design is None:
         raise TypeError("design=None must be a LabelDesign, or 'all' if no rows were reviewed.")
     given: Any = design
+    if getattr(given, "entered", None) is not None:
+        raise ValueError(
+            "A certificate says when a review may stop, but labels of entered= come by themselves:"
+            " for the recall of the first rows use metric_interval(..., design=design)."
+        )
     if getattr(given, "review_top", None) is not None and given.audit is None:
         # Rows below a review are labelled in random order.
         design = replace(given, audit=max(int(known.sum()) - given.review_top, 0))

@@ -408,6 +408,10 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
     The promise is for the classifier that was calibrated. With several folds another one, fitted
     to all rows, is used, and the promise is approximate. It is for rows like those of the
     calibration; :class:`~sklearn_rank.inference.ConfidenceSequence` watches whether they stay so.
+    Where labels come late the rows of ``fit`` are those that are old enough for every label to be
+    known, and not those with a label (:doc:`/user_guide/score_to_action`): then the promise holds
+    where the mix has not drifted since they entered. One that is made anew holds with ``level``
+    each time.
     Weights passed to ``fit`` go to the classifier; each calibration row of positive weight counts
     once.
 
