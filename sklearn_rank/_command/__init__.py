@@ -143,16 +143,20 @@ FILE                     CSV, TSV or Parquet; - is CSV from standard input
 --missing TEXT...        marks of missing cells besides NA, N/A, NULL, None, NaN, \\N, ? and .
 --delimiter CHAR         separator (a comma; in .tsv files a tab)"""
 IN_PART = """\
-labels known in part: one of the first five options says which rows have labels
+labels known in part: one of the first six options says which rows have labels
 --review-top K           the first K by --champion, and --audit random ones of the others
 --strata COLUMN          those of a stratum are a random sample of its rows
 --inclusion-probability COLUMN  probability of each row to be labelled
 --pool                   others, such as the first ones of several scores: the rest is not known
 --random-labels          they are a random sample of all rows
+--entered COLUMN         labels come late, until --horizon days after this time
 --champion COLUMN        scores that --review-top goes by
 --audit N                number of random ones below the first K
 --most-below FACTOR      without an audit: how frequent are positives there at most
---proxy COLUMN           predicted probabilities of the missing labels"""
+--proxy COLUMN           predicted probabilities of the missing labels
+--resolved COLUMN        time at which the label became known, missing where it is open
+--horizon DAYS           an event counts if it came so soon after --entered
+--as-of TIME             when we look (the last time of both columns)"""
 RUNS = """\
 input: files of TREC
 --run FILE...            runs: query Q0 document rank score tag
@@ -187,7 +191,7 @@ data and picture
 
 # Types of values; a word in brackets at the end of a line is the default.
 KINDS: dict[str, Any] = dict.fromkeys(("K", "N", "SEED"), int)
-KINDS |= dict.fromkeys(("FACTOR", "LEVEL", "MARGIN"), float)
+KINDS |= dict.fromkeys(("DAYS", "FACTOR", "LEVEL", "MARGIN"), float)
 ONE_OF = ("--qid", "--one-list", *map(flag, DESIGNS))  # Of each group one is given at most
 # Summary, examples and groups of options of each subcommand.
 COMMANDS = {

@@ -15,7 +15,7 @@ from .._printed import fixed
 from .._typing import BoolArray, FloatArray, IntArray
 from ._evaluate import Result, compare_rankings, evaluate
 from ._output import DESIGNS, LABELS, CommandError, as_json, flag, listed, sentences, write
-from ._rankings import IN_PART, check_columns, in_rows, is_usual_score, read_rankings
+from ._rankings import COLUMNS, IN_PART, check_columns, in_rows, is_usual_score, read_rankings
 from ._table import STDIN, Column, read_columns
 
 # Words in names of columns that tell an option; the first one that has such a word counts.
@@ -138,11 +138,15 @@ class Doctor:
         given = any(getattr(asked, name) for name in IN_PART)
         if labels and labels[0].n_missing and labels[0].counts and not given:
             self._find_design(labels[0].codes.codes >= 0)
-        used = {asked.strata, asked.inclusion_probability, asked.champion, asked.proxy}
+        used = {getattr(asked, name) for name in COLUMNS}
         used.update(*names.values())
         if unused := [name for name in self.header if name not in used]:
             ids = "--qid and --groups take ids of queries and of users"
             self.found.append(f"Not used: {listed(unused)}; {ids}.")
+        times = [name for name in filter(None, unused) if self.columns[name].are_times]
+        if times and asked.entered is None:
+            late = "if a 0 may mean not yet, pass --entered, --resolved and --horizon"
+            self.found.append(f"Times: {listed(times)}; {late}.")
 
     def _describe_scores(self, sizes: IntArray) -> None:
         of_query = " of a query" * bool(self.names["qid"])

@@ -20,7 +20,7 @@ DOCS = "https://sklearn-rank.readthedocs.io"
 LABELS = ("label", "y_true", "relevance")
 
 # Options that say which rows have labels.
-DESIGNS = ("review_top", "strata", "inclusion_probability", "pool", "random_labels")
+DESIGNS = ("review_top", "strata", "inclusion_probability", "pool", "random_labels", "entered")
 
 # Columns of a terminal.
 WIDTH = 80

@@ -35,12 +35,17 @@ WAYS = " or ".join(map(flag, DESIGNS))
 TABLE = ("file", "label", "score", "one_list", "pos_label", "value", "missing", "delimiter")
 
 # Options for labels known in part.
-IN_PART = (*DESIGNS, "champion", "audit", "most_below", "proxy")
+IN_PART = (*DESIGNS, "champion", "audit", "most_below", "proxy", "resolved", "horizon", "as_of")
+
+# Arguments of a design of the same names: of rows, and of all.
+OF_ROWS = ("inclusion_probability", "proxy", "entered", "resolved")
+OF_ALL = ("review_top", "audit", "most_below", "horizon")
 
 # Options that are columns besides labels and scores, and how these are read.
 COLUMNS = {
     **dict.fromkeys(("qid", "groups", "strata"), Column.ids),
     **dict.fromkeys(("inclusion_probability", "champion", "proxy"), Column.numbers),
+    **dict.fromkeys(("entered", "resolved"), Column.times),
 }
 
 # Measures that are taken where none is named, of one list or of queries, and of classes or grades.
@@ -195,8 +200,9 @@ def _read_table(options: Namespace) -> Rankings:
             strata=np.zeros(len(y_true)) if options.random_labels else read["strata"],
             scores=read["champion"],
             pool=~np.isnan(y_true) if options.pool else None,
-            **{name: read[name] for name in ("inclusion_probability", "proxy")},
-            **{name: getattr(options, name) for name in ("review_top", "audit", "most_below")},
+            **{name: read[name] for name in OF_ROWS},
+            **{name: getattr(options, name) for name in OF_ALL},
+            as_of=float(as_of) if reads_as(float, as_of := options.as_of) else as_of,
         )
     amounts = [
         float(x) if reads_as(float, x) else columns[x].numbers() for x in options.value or ()
@@ -204,7 +210,8 @@ def _read_table(options: Namespace) -> Rankings:
     value = tuple(amounts) if len(amounts) > 1 else amounts[0] if amounts else None
     rows = {"y_true": y_true, "qid": read["qid"], "groups": read["groups"]}
     scores = {name: columns[name].numbers() for name in options.score}
-    known = y_true[~np.isnan(y_true)]
+    labels = y_true if design is None or design.entered is None else design.labels(y_true)
+    known = labels[~np.isnan(labels)]
     parts = [f"{len(y_true):,} rows"] + [f"{len(known):,} with labels"] * (design is not None)
     for name, what in (("qid", "queries"), ("groups", "groups")):
         if rows[name] is not None:

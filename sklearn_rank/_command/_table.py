@@ -7,6 +7,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from io import StringIO
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._optional import import_optional
+from .._times import check_times
 from .._typing import FloatArray
 from .._validation import MARKS, MAX_EXACT_INT, Coded, as_array, check_numbers, reads_as
 from ._output import CommandError, listed
@@ -92,6 +94,17 @@ class Column:
             return check_numbers(f"column {self.name!r}", exact)
         except ValueError as error:
             raise CommandError(f"{self.title}: {error}".rstrip(".")) from error
+
+    @cached_property
+    def are_times(self) -> bool:
+        """Whether all texts are dates or timestamps."""
+        with suppress(ValueError):
+            return self.floats is None and bool(check_times(texts=self.codes.distinct))
+        return False
+
+    def times(self) -> Any:
+        """Numbers of all rows, or texts of times; NaN or None where a cell is missing."""
+        return self.texts.to_pylist() if self.floats is None else self.floats
 
     def refuse_missing(self, what: str = ": remove the row or fill it in") -> None:
         if self.n_missing:

@@ -170,3 +170,41 @@ def test_output_that_cannot_be_written_is_an_error(monkeypatch, tmp_path):
     if os.path.exists("/dev/full"):
         with pytest.raises(CommandError, match="--output /dev/full: No space left"):
             write("text", "/dev/full")
+
+
+def test_labels_that_come_late(command, results, files):
+    """A 0 of a row that is still open is no negative; times are numbers of days or dates."""
+    rng, columns = np.random.default_rng(0), one_list()
+    n = len(columns[NEW])
+    entered = rng.integers(0, 20, n)
+    resolved = entered + rng.integers(1, 9, n)
+    known = (np.asarray(columns[LABEL]) == 1) & (resolved <= 20)
+    shown = np.where(known, resolved.astype(str), "NA")
+    dates = np.datetime64("2024-02-20") + np.append(entered, 20)
+    late = {"day": entered, "told": shown, LABEL: known.astype(int), "date": dates[:-1]}
+    told = np.where(known, (np.datetime64("2024-02-20") + resolved).astype(str), "NA")
+    write_csv(files / "t.csv", columns | late | {"told_on": told})
+    of_days = ("--entered", "day", "--resolved", "told", "--horizon", "8", "--as-of", "20")
+    design = LabelDesign(
+        entered=entered, resolved=np.where(known, resolved, np.nan), horizon=8, as_of=20
+    )
+    expected = metric_interval("auc", known, columns[NEW], design=design)
+    of_dates = ("--entered", "date", "--resolved", "told_on", "--horizon", "8")
+    for given in (of_days, (*of_dates, "--as-of", str(dates[-1]))):
+        row = json.loads(results("evaluate", "t.csv", *GIVEN, *given))["results"][0]
+        assert (row["low"], row["high"]) == (expected.low, expected.high)
+        assert row["target"] == expected.target
+    scores = {key: columns[key] for key in (NEW, OLD)}
+    found = json.loads(results("compare", "t.csv", *GIVEN, *of_days))["results"][0]
+    assert found["low"] == list(compare("auc", known, scores, design=design).low)
+    n_known = int((~np.isnan(design.labels(known))).sum())
+    assert f"{n_known} with labels" in results("evaluate", "t.csv", *GIVEN[:-2], *of_days)
+    out = results("doctor", "t.csv", "--label", LABEL, "--score", NEW)
+    assert "'date', 'told_on'; if a 0 may mean not yet, pass --entered" in " ".join(out.split())
+    for given, message in (
+        (of_dates[:4], "the label is an event within a horizon"),
+        (of_days[2:], "--as-of is for labels known in part: pass it with"),
+        ((*of_dates, "--as-of", "20"), "entered holds times without a time zone, but as_of holds"),
+    ):
+        _, err, code = command("evaluate", "t.csv", *GIVEN, *given)
+        assert (code, message in " ".join(err.split())) == (2, True), err
