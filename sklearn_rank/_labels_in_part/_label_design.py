@@ -289,11 +289,6 @@ class LabelDesign:
     def _check_times_given(self, passed: list[str]) -> None:
         """Refuse what does not go with times of labels."""
         check_flag("mature_only", self.mature_only)
-        if self.horizon is None:
-            raise TypeError(
-                "entered says when rows came, and the label is an event within a horizon: pass"
-                " horizon=, in days or as a timedelta."
-            )
         wrong = [x for x in ("batches", "proxy", "most_below") if getattr(self, x) is not None]
         if wrong:
             raise TypeError(f"{wrong[0]} is not supported with entered=: leave one of them out.")

@@ -10,6 +10,7 @@ watched for so long (inverse probability of censoring), which Kaplan and Meier's
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,12 +38,22 @@ class LateLabels:
     horizon: float
 
     @classmethod
-    def of(cls, design: LabelDesign, y_true: Any, pos_label: Any = None) -> LateLabels:
+    def of(
+        cls, design: LabelDesign, y_true: Any, pos_label: Any = None, *, at_any_time: bool = False
+    ) -> LateLabels:
+        """What is known of events within the horizon, or where there is none, at any time."""
+        if design.horizon is None and not at_any_time:
+            raise TypeError(
+                "entered says when rows came, and the label is an event within a horizon: pass"
+                " horizon=, in days or as a timedelta. Only c_index is of events at any time."
+            )
         labels = array_of_labels(y_true)
         columns = {"entered": design.entered, "resolved": design.resolved, "as_of": design.as_of}
         refuse_misread(y_true=y_true, **columns)
         times = check_times(**columns, may_lack=("resolved",))
-        entered, horizon = times["entered"], check_duration("horizon", design.horizon)
+        entered, horizon = times["entered"], inf
+        if design.horizon is not None:
+            horizon = check_duration("horizon", design.horizon)
         n, resolved = (
             len(labels),
             times.get(
@@ -105,9 +116,12 @@ class LateLabels:
     @property
     def text(self) -> str:
         n_mature, n_early = int(self.mature.sum()), int((self.known & ~self.mature).sum())
+        within = (
+            f"within {self.horizon:g} days of entry" if isfinite(self.horizon) else "at any time"
+        )
         return (
-            f"events within {self.horizon:g} days of entry, {n_mature:,} rows mature, {n_early:,}"
-            f" known early, {int((~self.known).sum()):,} open"
+            f"events {within}, {n_mature:,} rows mature, {n_early:,} known early,"
+            f" {int((~self.known).sum()):,} open"
         )
 
     @property
@@ -119,7 +133,7 @@ class LateLabels:
     def weights(self, groups: Groups | None = None) -> tuple[FloatArray, CensoredRows]:
         """Rows that each known label stands for, 0 if unknown; what moves with these weights."""
         rows = np.flatnonzero(self.chosen)
-        censoring = Censoring.of(self.only(rows))
+        censoring = Censoring.of(self.watched[rows], ~self.known[rows], self.strata[rows])
         slot, weight = np.zeros((2, len(self.labels)))
         slot[rows], weight[rows] = censoring.slot, censoring.per_label[censoring.slot]
         weight = np.where(self.known, weight / self.probability, 0.0)
@@ -142,12 +156,12 @@ class Censoring:
     at_risk: FloatArray  # (n_slots,): Number of rows watched beyond its end
 
     @classmethod
-    def of(cls, late: LateLabels) -> Censoring:
-        times, rank = np.unique(late.watched, return_inverse=True)
+    def of(cls, watched: FloatArray, censored: BoolArray, strata: IntArray) -> Censoring:
+        times, rank = np.unique(watched, return_inverse=True)
         # Rows by stratum and time; each stratum ends after all times.
-        n_keys, censored = len(times) + 1, ~late.known
-        keys = late.strata * n_keys + rank
-        tails = np.arange(1, late.strata.max() + 2) * n_keys - 1
+        n_keys = len(times) + 1
+        keys = strata * n_keys + rank
+        tails = np.arange(1, strata.max() + 2) * n_keys - 1
         ends = np.unique(np.append(keys[censored], tails))
         # A label that is known at a time at which others are censored is known before.
         slot = np.searchsorted(ends, keys)

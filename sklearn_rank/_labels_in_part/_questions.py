@@ -26,6 +26,7 @@ from ..inference._shared import (
 )
 from ..metrics import Measure
 from ..metrics._shared import Evidence, Groups
+from ._event_order import is_of_event_times, order_of_events
 from ._judged_queries import BOUNDED, JudgedQueries, limits_of_bounds
 from ._label_bounds import bounds_interval, is_bounded, label_bounds, target_in_part
 from ._label_design import (
@@ -194,19 +195,25 @@ def call_as_of(
             " array of labels, and leave sample_weight out."
         )
     columns = {name: x for name, x in columns.items() if x is not None}
-    late = LateLabels.of(design, y_true, columns.pop("pos_label", None))
+    of_times = is_of_event_times(measure)
+    late = LateLabels.of(design, y_true, columns.pop("pos_label", None), at_any_time=of_times)
     n, known, bounded = len(late.labels), late.known, False
     if not known.any():
         raise ValueError(
             f"No label is known: the horizon is {late.horizon:g} days, and rows were watched for"
             f" {late.watched.max():g} at most. Pass a later as_of or a shorter horizon."
         )
-    rows, how = late.mature, "mature rows only"
-    if "qid" in columns:
+    y_now, rows, how = late.labels, late.mature, "mature rows only"
+    if of_times:
+        measure, y_now, how = order_of_events(late, vars(design) | columns)
+        rows = ~np.isnan(y_now)
+    elif "qid" in columns:
         queries = numbers_of_queries(check_qid(columns["qid"], n))
         whole = np.bincount(queries, ~rows) == 0
         rows, how = whole[queries], f"{whole.sum():,} of {len(whole):,} queries are mature"
-    elif not design.mature_only and late.reaches and not known.all():
+    elif known.all() and not design.mature_only:
+        rows, how = known, "all labels known"
+    elif not design.mature_only and late.reaches:
         rows, how = known, "weighted, with censoring independent of score and event"
         how += " within strata" * (design.strata is not None)
         weight, groups = late.weights(check_groups(columns.get("groups"), n))
@@ -215,7 +222,7 @@ def call_as_of(
         rows, bounded, how = np.ones(n, dtype=bool), True, "any labels of open rows"
     if not rows.any():
         raise ValueError(f"No label is known of {how}: pass a later as_of, or a shorter horizon.")
-    y_now, shares = late.labels[rows], late.probability[rows]
+    y_now, shares = y_now[rows], late.probability[rows]
     if np.isnan(y_now).any():
         is_sample = shares.all() and not bounded
         way: Any = {"inclusion_probability": shares} if is_sample else {"pool": ~np.isnan(y_now)}

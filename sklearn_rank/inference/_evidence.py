@@ -441,10 +441,14 @@ def refuse_sampling(measure: Measure) -> None:
     known = measure.has_influence and measure.weights != "none" and not measure.depends_on_length
     if known and (measure.kind == "binary" or measure.of_amounts):
         return
+    stem, k, of_share = measure.stem.rstrip("@"), getattr(measure, "k", None), ""
+    if k is not None and stem in ("precision", "recall", "profit"):
+        of_share = f" f'{stem}@top{{{k} / n}}' for n rows in all,"
     raise ValueError(
-        f"{measure.name} of one list has no interval for weights='sampling': use a measure of"
-        " shares that has an influence function, such as 'auc', 'partial_auc@fpr0.1',"
-        " 'precision@top0.05', 'tpr@fpr0.1', 'ap' or 'bedroc@20', or report the value alone."
+        f"{measure.name} of one list has no interval for rows of unequal weights, as with"
+        " weights='sampling' or labels that come late: use a measure of shares that has an"
+        f" influence function, such as{of_share} 'auc', 'partial_auc@fpr0.1', 'precision@top0.05',"
+        " 'tpr@fpr0.1', 'ap' or 'bedroc@20', or report the value alone."
     )
 
 

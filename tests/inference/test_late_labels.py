@@ -268,7 +268,6 @@ def test_what_cannot_be_is_refused(changes, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"entered": [1, 2]}, "pass horizon="),
         ({"strata": [1, 2], "horizon": 3}, "horizon belongs to entered="),
         ({"entered": [1, 2], "horizon": 3, "proxy": [0, 1]}, "proxy is not supported"),
         (

@@ -213,8 +213,11 @@ def test_few_items_that_carry_the_weight_are_refused_with_their_number():
     "name", ["ks", "pos@top", "dcg", "precision@10", "recall@10", "success@5", "tau_b"]
 )
 def test_measures_without_such_an_interval_are_refused_by_name(name):
-    with pytest.raises(ValueError, match=r"has no interval for weights='sampling': use"):
+    with pytest.raises(ValueError, match="has no interval for rows of unequal weights") as error:
         metric_interval(name, Y, SCORE, sample_weight=WEIGHT, weights="sampling")
+    stem = name.removesuffix("@10")
+    is_share_too = stem in ("precision", "recall")
+    assert (f"f'{stem}@top{{10 / n}}' for n rows in all" in str(error.value)) == is_share_too
 
 
 def test_methods_for_equal_probabilities_are_refused():
