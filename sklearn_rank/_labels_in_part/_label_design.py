@@ -92,7 +92,7 @@ class LabelDesign:
         are open.
     horizon : float or timedelta or None, default=None
         Length of time from the entry, in days if it is a number, in the unit of times that are
-        numbers, within which an event counts. Required with ``entered``.
+        numbers, within which an event counts. Required with ``entered``, but for ``"c_index"``.
     as_of : time or array-like of shape (n_samples,) or None, default=None
         When we look: labels that were resolved later are not known. Or the time until which each
         row was watched, of rows that were left out of sight. None is the last time of ``entered``
@@ -103,9 +103,10 @@ class LabelDesign:
     Raises
     ------
     TypeError
-        If ``entered`` comes without ``horizon``, or with batches, proxy or ``most_below``; without
-        ``entered``, if none or several of the five descriptions are passed; if ``review_top``
-        comes without scores, or one of classifier and features without the other.
+        If ``entered`` comes with batches, proxy or ``most_below``; without ``entered``, if none
+        or several of the five descriptions are passed; if ``review_top`` comes without scores, or
+        one of classifier and features without the other; where the design is used, if ``entered``
+        comes without ``horizon``.
 
     See Also
     --------
@@ -166,6 +167,15 @@ class LabelDesign:
     probability of a label is then the product. ``strata`` without it are those of the time watched
     alone.
 
+    The measure ``"c_index"`` compares times of events instead: of two rows, that with the earlier
+    event should have the higher score. Without ``horizon`` it is Harrell's C [3]_, the share in
+    order of the pairs of which it is known which event came first, and depends on how long rows
+    were watched. With ``horizon`` it is Uno's C [4]_, that of all pairs with an event within the
+    horizon: each has the inverse of the probability that both rows are watched until then. Rows
+    that are censored at the time of an event come after it, events at one time are no pair, and
+    scores that tie count one half. The limits are those of the influence function, with that of
+    the estimated probabilities.
+
     References
     ----------
     .. [1] Kaplan & Meier (1958), *Nonparametric estimation from incomplete observations*, Journal
@@ -173,6 +183,11 @@ class LabelDesign:
     .. [2] Blanche, Dartigues & Jacqmin-Gadda (2013), *Estimating and comparing time-dependent
        areas under receiver operating characteristic curves for censored event times with competing
        risks*, Statistics in Medicine 32.
+    .. [3] Harrell, Califf, Pryor, Lee & Rosati (1982), *Evaluating the yield of medical tests*,
+       Journal of the American Medical Association 247.
+    .. [4] Uno, Cai, Pencina, D'Agostino & Wei (2011), *On the C-statistics for evaluating overall
+       adequacy of risk prediction procedures with censored survival data*, Statistics in Medicine
+       30.
 
     Examples
     --------

@@ -105,10 +105,6 @@ class LateLabels:
         watched = np.where(within, until, np.minimum(ends, horizon))
         return cls(found, mature, watched, strata, chosen, probability, horizon)
 
-    def only(self, rows: Any) -> LateLabels:
-        columns = {x: y[rows] for x, y in vars(self).items() if x != "horizon"}
-        return replace(self, **columns)
-
     @property
     def known(self) -> BoolArray:
         return ~np.isnan(self.labels)
