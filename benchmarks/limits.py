@@ -5,8 +5,9 @@
 
 Each call stands beside the operation that it cannot do without: ``np.sort`` of the scores for a
 measure of ranks, a pass over the scores for a measure of the top, ``X @ w`` and its transpose for
-a linear fit, the products of all pairs of rows for accuracy at the top; and beside the fastest
-other package that does the same. CPU seconds, one thread, the calls in turns, best of several.
+a linear fit, the products of all pairs of rows for accuracy at the top, the fits and the scores
+for a back-test; and beside the fastest other package that does the same. CPU seconds, one thread,
+the calls in turns, best of several.
 
 ``--before`` times the calls of another version too: fresh processes of both in turns, so that
 other load slows both. It ends with 1 if a call takes more than 1.15 times as long.
@@ -200,6 +201,38 @@ def one_pass(X):
     return X.T @ (X @ np.ones(X.shape[1]))
 
 
+def back_tests():
+    """Two models, 60 days of 200,000 rows, trained anew each week or day, with all tables."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    from sklearn_rank.model_selection import PeriodSplit, back_test
+
+    X, y = rows_and_classes(200_000, 10)
+    rng, day = np.random.default_rng(2), np.timedelta64(86_400_000_000, "us")
+    entered = np.datetime64("2024-01-01") + rng.uniform(0, 60, len(y)) * day
+    resolved = np.where(y, entered + rng.uniform(0, 14, len(y)) * day, np.datetime64("NaT"))
+    linear = {"a": LogisticRegression(), "b": LogisticRegression(C=1e-3)}
+    trees = {"a": LogisticRegression(), "b": HistGradientBoostingClassifier(random_state=0)}
+    for name, models, period in (
+        ("linear models, each week", linear, 7),
+        ("linear models, each day", linear, 1),
+        ("a linear model and trees, each week", trees, 7),
+    ):
+        how = {"period": period, "horizon": 14, "as_of": "2024-03-01"}
+        call = partial(back_test, models, X, y, measure="precision@40", random_state=0, **how)
+        call = partial(call, entered=entered, resolved=resolved)
+        splits = list(PeriodSplit(**how).split(X, groups=entered))
+        by_hand = partial(fitted_and_scored, models.values(), X, y, splits)
+        yield f"back_test of {name}", call, ("fits and scores", by_hand), None
+
+
+def fitted_and_scored(models, X, y, splits):
+    for train, test in splits:
+        for model in models:
+            model.fit(X[train], y[train]).decision_function(X[test])
+
+
 def small_calls():
     """A hundred rows: what a call costs whatever its rows."""
     from sklearn_rank import inference, metrics
@@ -219,7 +252,7 @@ def repeated(times, call, y):
         call()
 
 
-KINDS = {"measures": measures, "fits": fits, "small": small_calls}
+KINDS = {"measures": measures, "fits": fits, "back tests": back_tests, "small": small_calls}
 
 
 def work(request):

@@ -81,7 +81,7 @@ GROUPS = {  # in reading order
         "command_line",
         "agarwal_figures",
     ],
-    "model_selection": ["promised_precision", "selection_by_bound"],
+    "model_selection": ["promised_precision", "selection_by_bound", "back_test"],
     "top_of_list": [
         "first_ranker",
         "rules_differ",
