@@ -127,35 +127,30 @@ class BackTest(Printed):
 
     def _of_periods(self) -> Any:
         """Table of the periods: values of each, and values or differences so far."""
-        table = self.so_far if self.differences_so_far is None else self.differences_so_far
-        column = "ranker" if self.differences_so_far is None else "contrast"
-        asked, level = dict.fromkeys(table.keys[column]), f"{100 * table.level:.4g} % each"
-        known = {
-            (until, name): one
-            for until, name, one in zip(
-                table.keys["until"], table.keys[column], table.pointwise, strict=True
-            )
-        }
+        table, column = self.differences_so_far, "contrast"
+        if table is None:
+            table, column = self.so_far, "ranker"
+        asked, signed = dict.fromkeys(table.keys[column]), column == "contrast"
+        so_far = {}
+        for until, name, one in zip(
+            table.keys["until"], table.keys[column], table.pointwise, strict=True
+        ):
+            value, low, high = (fixed(x, sign=signed) for x in (one.estimate, one.low, one.high))
+            so_far[until, name] = f"{value} [{low}, {high}]"
         shown = {"from": "start", "trained on": "train_rows", "tested": "test_rows"}
-        header = [*shown, "lists", *self.names]
-        header += [text for name in asked for text in (f"{name} so far", level)]
-        rows = []
-        of_lists, sign = np.array(self.list_values["period"]), column == "contrast"
+        header = [*shown, *self.names, *(f"{name} so far" for name in asked)]
+        rows, of_lists = [], np.array(self.list_values["period"])
         for i, (start, end) in enumerate(
             zip(self.periods["start"], self.periods["end"], strict=True)
         ):
-            cells = [self.periods[name][i] for name in (*shown.values(), "lists")]
+            cells = [self.periods[name][i] for name in shown.values()]
             for name in self.names:
                 values = np.array(self.list_values[name])[of_lists == start]
                 values = values[~np.isnan(values)]
                 cells.append(fixed(values.mean()) if len(values) else "none")
-            for name in asked:
-                one = known.get((end, name))
-                ends = (one.low, one.high) if one else ()
-                limits = f"[{', '.join(fixed(x, sign=sign) for x in ends)}]" if one else ""
-                cells += [fixed(one.estimate, sign=sign) if one else "", limits]
-            rows.append(cells)
-        return self.target, header, rows
+            rows.append([*cells, *(so_far.get((end, name), "") for name in asked)])
+        level = f"limits of {100 * table.level:.4g} % at each end of a period"
+        return f"{self.target}\n{level}", header, rows
 
 
 def back_test(
@@ -304,10 +299,11 @@ def back_test(
     ... )
     >>> print(found)
     precision@10 of each day, known within 21 days; models trained on what was known
-    from  trained on  tested  lists  linear  random  linear - random so far           95 % each
-    28           742     696      7  0.2286  0.0688                 +0.1597  [+0.1040, +0.2155]
-    35          1461     709      7  0.3000  0.0715                 +0.1941  [+0.1450, +0.2432]
-    42          2105     678      7  0.2143  0.0630                 +0.1798  [+0.1330, +0.2267]
+    limits of 95 % at each end of a period
+    from  trained on  tested  linear  random      linear - random so far
+    28           742     696  0.2286  0.0688  +0.1597 [+0.1040, +0.2155]
+    35          1461     709  0.3000  0.0715  +0.1941 [+0.1450, +0.2432]
+    42          2105     678  0.2143  0.0630  +0.1798 [+0.1330, +0.2267]
     <BLANKLINE>
     mean precision@10 of each day over 21 lists
     hypothesis: equal precision@10; two-sided; max-t; level 95 %

@@ -2,15 +2,15 @@
 Back-test: what was known then
 ==============================
 
-A log of payments over 150 days, of which 5 % are frauds. Which merchants are
-attacked changes within weeks, and a fraud is reported after 8 days on average,
-so that a payment without a report is certain after 28 days only. Ten payments
-a day are reviewed. Should the ranking know the merchant?
+A log of payments over 150 days. Which merchants are attacked changes within
+weeks, and a fraud is reported after 8 days on average, so that a payment
+without a report is certain after 28 days only. Ten payments a day are
+reviewed. Should the ranking know the merchant?
 
-A split in time that takes all labels of the past says yes: more than twice as
-many of the reviewed payments are frauds. But half of these labels were not
-known then. The back-test trains on those that were, which are of attacks that
-are over.
+A split in time that takes all labels of the past says yes: of the reviewed
+payments 26 % are frauds, not 19 %. But many of these labels were not known
+then. The back-test trains on those that were, and says 6 %: by then attacks
+are elsewhere.
 """
 
 # %%
