@@ -95,8 +95,8 @@ class LabelDesign:
         numbers, within which an event counts. Required with ``entered``, but for ``"c_index"``.
     as_of : time or array-like of shape (n_samples,) or None, default=None
         When we look: labels that were resolved later are not known. Or the time until which each
-        row was watched, of rows that were left out of sight. None is the last time of ``entered``
-        and ``resolved``.
+        row was watched, of rows that were left out of sight; in data on survival that of the event
+        or of censoring. None is the last time of ``entered`` and ``resolved``.
     mature_only : bool, default=False
         Whether only rows count that were watched for the horizon, whatever is known of others.
 
@@ -318,7 +318,7 @@ class LabelDesign:
     def _as_mature_sample(self, y_true: Any) -> tuple[FloatArray, LabelDesign]:
         """Labels of the mature rows, and the design by which these are a sample of all rows."""
         late = LateLabels.of(self, y_true)
-        counts = late.mature & late.chosen
+        counts = late.cohort & late.chosen
         labels = np.where(counts, late.labels, np.nan)
         if late.chosen.all():
             return labels, LabelDesign(strata=late.strata)
@@ -366,7 +366,7 @@ class LabelDesign:
             late = LateLabels.of(self, y_true)
             if late.reaches and not self.mature_only:
                 return late.weights()[0]
-            known, probability = late.known & late.mature, late.probability
+            known, probability = late.known & late.cohort, late.probability
             return np.divide(1.0, probability, out=np.zeros(len(known)), where=known)
         known = ~are_missing(array_of_labels(y_true))
         probability, batches = self._inclusion(known, qid)

@@ -36,6 +36,7 @@ class LateLabels:
     chosen: BoolArray  # (n_rows,): Chosen for a label
     probability: FloatArray  # (n_rows,): With which each row was chosen
     horizon: float
+    to_event: bool  # Whether rows were watched until their event, and not until some other time
 
     @classmethod
     def of(
@@ -102,8 +103,22 @@ class LateLabels:
         strata: IntArray = np.zeros(n, dtype=np.intp)
         if design.strata is not None:
             strata = numbers_of_queries(check_qid(design.strata, n, name="strata"))
-        watched = np.where(within, until, np.minimum(ends, horizon))
-        return cls(found, mature, watched, strata, chosen, probability, horizon)
+        watched = np.minimum(np.where(within, until, ends), horizon)
+        early = positive & within & ~mature
+        to_event = bool(len(as_of) == n and early.any() and (resolved == as_of)[early].all())
+        return cls(found, mature, watched, strata, chosen, probability, horizon, to_event)
+
+    @property
+    def cohort(self) -> BoolArray:
+        """Rows that were watched for the horizon, whatever their labels are."""
+        if self.to_event:
+            raise ValueError(
+                "as_of is the time of the event for all rows with one, so nothing says for how"
+                " long they would have been watched, and which rows are mature: pass the time"
+                " until which each row would have been watched, or ask of one list without"
+                " mature_only."
+            )
+        return self.mature
 
     @property
     def known(self) -> BoolArray:

@@ -203,22 +203,24 @@ def call_as_of(
             f"No label is known: the horizon is {late.horizon:g} days, and rows were watched for"
             f" {late.watched.max():g} at most. Pass a later as_of or a shorter horizon."
         )
-    y_now, rows, how = late.labels, late.mature, "mature rows only"
+    y_now, rows, how = late.labels, known, "all labels known"
     if of_times:
         measure, y_now, how = order_of_events(late, vars(design) | columns)
         rows = ~np.isnan(y_now)
+    elif design.mature_only and "qid" not in columns:
+        rows, how = late.cohort, "mature rows only"
+    elif known.all():
+        pass
     elif "qid" in columns:
         queries = numbers_of_queries(check_qid(columns["qid"], n))
-        whole = np.bincount(queries, ~rows) == 0
+        whole = np.bincount(queries, ~late.cohort) == 0
         rows, how = whole[queries], f"{whole.sum():,} of {len(whole):,} queries are mature"
-    elif known.all() and not design.mature_only:
-        rows, how = known, "all labels known"
-    elif not design.mature_only and late.reaches:
-        rows, how = known, "weighted, with censoring independent of score and event"
+    elif late.reaches:
+        how = "weighted, with censoring independent of score and event"
         how += " within strata" * (design.strata is not None)
         weight, groups = late.weights(check_groups(columns.get("groups"), n))
         columns |= {"sample_weight": weight, "groups": groups, "weights": "sampling"}
-    elif not (design.mature_only or late.reaches):
+    else:
         rows, bounded, how = np.ones(n, dtype=bool), True, "any labels of open rows"
     if not rows.any():
         raise ValueError(f"No label is known of {how}: pass a later as_of, or a shorter horizon.")

@@ -145,6 +145,19 @@ def test_measures_of_the_top_at_a_horizon_are_those_of_weighted_rows(rows):
         assert single.estimate == pytest.approx(number, rel=1e-3 if name == "ap" else 1e-10)
 
 
+def test_rows_that_are_watched_until_their_event_tell_no_mature_cohort(rows):
+    time, is_event, score = rows
+    mature = design_of(time, is_event, 8.0, mature_only=True)
+    queries = {"design": design_of(time, is_event, 8.0), "qid": np.arange(len(time)) // 3}
+    for ask_of_mature in (
+        lambda: mature.sample_weight(is_event),
+        lambda: metric_interval("auc", is_event, score, design=mature),
+        lambda: metric_interval("auc", is_event, score, **queries),
+    ):
+        with pytest.raises(ValueError, match="as_of is the time of the event for all rows with"):
+            ask_of_mature()
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
