@@ -37,7 +37,13 @@ from ._label_design import (
     check_partial_labels,
 )
 from ._late_labels import LateLabels
-from ._score_path import limits_of_population, score_interval, score_limits, score_path_of_parts
+from ._score_path import (
+    limits_of_population,
+    score_interval,
+    score_limits,
+    score_path_of,
+    score_path_of_parts,
+)
 
 
 def lists_in_part(
@@ -168,10 +174,7 @@ def interval_of_folds(
 
     _, error, limits = limits_of_population(path, [1.0], joint_of)
     low, high = np.clip(limits(level), *folds.measure.range).tolist()
-    values = [
-        float(evidence.label_function.at(path.at_estimate[test]).value)
-        for evidence, test in zip(evidences, tests, strict=True)
-    ]
+    values = [score_path_of([evidence]).estimate.value for evidence in evidences]
     return Interval(path.estimate.value, low, high, level, "score", "", error), values
 
 

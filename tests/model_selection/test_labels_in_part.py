@@ -163,6 +163,17 @@ def test_a_single_held_out_part_is_a_list_by_itself(name):
     assert found.high - found.low == pytest.approx(width, rel=0.05)
 
 
+def test_a_fold_has_the_value_of_its_own_labels():
+    X, truth, _, _, _ = drawn(2)
+    options = {"measure": "auc", "cv": 5}
+    whole = cross_val_interval(LogisticRegression(), X, truth, **options)
+    known = np.random.default_rng(0).random(len(truth)) < 0.95
+    y = np.where(known, truth, np.nan)
+    found = cross_val_interval(LogisticRegression(), X, y, design="all", **options)
+    apart = np.ptp(whole.fold_values)
+    assert found.fold_values == pytest.approx(whole.fold_values, abs=apart / 3)
+
+
 def test_with_all_labels_the_value_is_that_of_the_folds():
     X, truth, _, _, _ = drawn(2)
     options = {"measure": "auc", "random_state": 0}
