@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from ._typing import AnyArray, FloatArray
-from ._validation import are_missing, check_column, check_number, check_numbers, is_number, shown
+from ._validation import (
+    Coded,
+    are_missing,
+    check_column,
+    check_number,
+    check_numbers,
+    is_number,
+    shown,
+)
 
 # What the values of a column are; those of different kinds cannot be subtracted.
 NUMBERS, LOCAL, ZONED = "numbers", "times without a time zone", "times with a time zone"
@@ -93,6 +101,16 @@ def _read_time(name: str, value: Any, row: int) -> Any:
         f"{name} is {shown(value)} at row {row}, which is no time: pass numbers of days, dates,"
         " timestamps, or texts such as '2024-01-31' or '2024-01-31 13:45'."
     )
+
+
+def hold_times(column: Any) -> bool:
+    """Whether ids are dates or timestamps, as the first one is."""
+    if isinstance(column, Coded):
+        column = column.distinct
+    if isinstance(column, str) or not hasattr(column, "__len__") or not len(column):
+        return False
+    first = np.asarray(column[:1])
+    return first.dtype.kind == "M" or isinstance(first.ravel()[0], date)
 
 
 def check_duration(name: str, value: Any) -> float:

@@ -148,8 +148,9 @@ class LateLabels:
         slot, weight = np.zeros((2, len(self.labels)))
         slot[rows], weight[rows] = censoring.slot, censoring.per_label[censoring.slot]
         weight = np.where(self.known, weight / self.probability, 0.0)
-        codes, n_groups = vars(groups or singleton_groups(len(weight))).values()
-        return weight, CensoredRows(codes, n_groups, slot.astype(np.intp), censoring, codes[rows])
+        groups = groups or singleton_groups(len(weight))
+        of_rows: Any = {"slot": slot.astype(np.intp), "group_of": groups.codes[rows]}
+        return weight, CensoredRows(**vars(groups), censoring=censoring, **of_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +206,7 @@ def _beyond(values: AnyArray, first: IntArray) -> FloatArray:
     return np.asarray(ends - upto, dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CensoredRows(Groups):
     """Rows whose labels are known, and how they and censored rows move a statistic by group."""
 
@@ -216,6 +217,10 @@ class CensoredRows(Groups):
     @property
     def text(self) -> str:
         return super().text if self.n_groups < len(self.group_of) else ""
+
+    @property
+    def present(self) -> BoolArray:
+        return np.bincount(self.group_of, minlength=self.n_groups) > 0
 
     def only(self, rows: Any) -> Groups:
         return replace(self, codes=self.codes[rows], slot=self.slot[rows])

@@ -36,7 +36,6 @@ from ..inference._shared import (
     joint_influence,
     single,
     two_sided_quantile,
-    variance_of,
 )
 from ..metrics._shared import AtLabels, Evidence, FractionalList, Groups, LabelTotal, PartialLabels
 from ._label_bounds import target_in_part, without_rounding
@@ -441,7 +440,7 @@ def limits_of_population(
     rng = np.random.default_rng(0)
     completed = [path.completed(rng) for _ in range(N_COMPLETED)]
     joints = map(joint_of, completed)
-    moments = [variance_of(x.kinds, np.array(contrast), x.groups) for x in joints]
+    moments = [x.variance_of(np.array(contrast)) for x in joints]
     variance, degrees = np.mean(moments, axis=0).tolist()
     value, error = path.estimate.value, sqrt(variance)
 

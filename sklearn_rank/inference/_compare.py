@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from .. import _outer
 from .._lists import ScoredLists
+from .._times import hold_times
 from .._typing import FloatArray, IntArray
 from .._validation import check_choice, check_generator, check_level, column_of
 from ..bounds._shared import NEGLIGIBLE, TINY
@@ -527,6 +528,8 @@ def _compare_on_list(
     evidences = check_lists(
         measure, y_true, list(scores.values()), names=list(map(column_of, scores)), **rows
     )
+    if method != "auto" and evidences[0].groups is not None:
+        evidences[0].groups.refuse_in_time(f"method={method!r}")
     if method == "swap":
         _refuse_weights(rows["sample_weight"], "method='swap'")
         return swap_tests(question, evidences, rng)
@@ -578,6 +581,8 @@ def _separate_rows(
     measure: Measure, scores: dict[str, Any], columns: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Joint, str]:
     """Joint estimate of rankers on separate rows, and its description."""
+    if columns["groups"] is None and any(map(hold_times, (columns["qid"] or {}).values())):
+        columns["groups"] = columns["qid"]
     parts: dict[str, dict[str, Any]] = {ranker: {} for ranker in scores}
     for name, column in columns.items():
         if column is not None:

@@ -5,6 +5,7 @@ An interval needs only sums over the items, so the original row order is not kep
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -17,7 +18,8 @@ import numpy as np
 from .. import _outer
 from .._lists import Lists, ScoredLists, check_scored_lists, numbers_of_queries
 from .._partitions import any_collection, parts, refuse_collections
-from .._typing import FloatArray
+from .._times import check_times, hold_times
+from .._typing import AnyArray, FloatArray
 from .._validation import (
     Coded,
     array_of_labels,
@@ -29,14 +31,18 @@ from .._validation import (
     refuse_misread,
     shape_of,
 )
+from .._warn import warn
 from ..bounds._shared import NEGLIGIBLE
 from ..metrics import Accumulator, Measure
 from ..metrics._shared import (
+    FEWEST_TIMES,
     ClassInfluence,
     Evidence,
     Groups,
     ListInParts,
     amounts_of,
+    autocorrelations,
+    look_dependent,
     refuse_value,
     singleton_groups,
 )
@@ -90,27 +96,76 @@ def scores_of_models(y_true: Any, scores: Any, name: str) -> dict[str, Any]:
     return {"": scores}
 
 
-def check_groups(groups: Any, n: int) -> Groups | None:
-    """Check the ids of groups of rows, of which there are at least two."""
-    if groups is None or isinstance(groups, Groups):
+def check_groups(groups: Any, n: int, qid: Any = None) -> Groups | None:
+    """Check the ids of groups of rows, of which there are at least two.
+
+    Without groups, queries are groups if they are times.
+    """
+    if isinstance(groups, Groups):
         return groups
-    return _numbered(check_qid(groups, n, name="groups"))
+    if groups is not None:
+        return _numbered(check_qid(groups, n, name="groups"))
+    return _in_time(check_qid(qid, n), "qid") if hold_times(qid) else None
+
+
+def _in_time(ids: Any, name: str) -> Groups:
+    """Number times in their order."""
+    if not isinstance(ids, Coded):
+        ids = Coded(*np.unique(ids, return_inverse=True)[::-1])
+    distinct, places = np.unique(check_times(**{name: ids.distinct})[name], return_inverse=True)
+    word = "days" if (distinct == distinct.astype("datetime64[D]")).all() else "times"
+    if (n := len(distinct)) < FEWEST_TIMES:
+        warn(
+            f"{n} {word} tell little of how they depend on each other, and intervals cover too"
+            f" seldom where they do: pass {FEWEST_TIMES} or more, or numbers of the {word}, as"
+            " np.unique returns them, if they are independent.",
+            UserWarning,
+        )
+    return Groups(places[ids.codes], n, word)
+
+
+# Dates as texts, or as whole numbers such as 20240131.
+DATE = re.compile(r"(19|20)\d\d(-?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])([T ].*)?")
+
+
+def are_dates(ids: AnyArray) -> bool:
+    """Whether all ids are dates as texts or as whole numbers, in order."""
+    return all(map(DATE.fullmatch, map(str, ids.tolist()))) and bool((ids[1:] > ids[:-1]).all())
+
+
+def warn_of_order(name: str, values: FloatArray) -> None:
+    """Warn of values of ids that look like times and are correlated as those of days are."""
+    correlated = [row for row in np.atleast_2d(values) if look_dependent(row)]
+    if correlated:
+        found = float(autocorrelations(correlated[0])[0])
+        warn(
+            f"{name} is no time, so that its {len(correlated[0])} values count as independent, but"
+            f" those next to each other are correlated ({found:.2f}): if the order is that of"
+            f" time, pass {name}=np.asarray(day, dtype='datetime64[D]').",
+            UserWarning,
+        )
 
 
 def _numbered(ids: Any) -> Groups:
     try:
-        codes = numbers_of_queries(ids)
+        found = _in_time(ids, "groups") if hold_times(ids) else _by_appearance(ids)
     except ValueError:
         raise ValueError(
             "groups mixes ids of different types: make all ids numbers or all strings."
         ) from None
-    n_groups = int(codes.max()) + 1
-    if n_groups == 1:
+    if found.n_groups == 1:
         raise ValueError(
             "groups has one group only, but the variance is estimated between groups: pass the"
             " ids of at least two groups."
         )
-    return Groups(codes, n_groups)
+    return found
+
+
+def _by_appearance(ids: Any) -> Groups:
+    codes = numbers_of_queries(ids)
+    rows = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
+    distinct = ids.distinct[ids.codes[rows]] if isinstance(ids, Coded) else ids[rows]
+    return Groups(codes, len(rows), look_like_times=are_dates(distinct))
 
 
 def check_pair_of_groups(groups: Any) -> None:
@@ -288,6 +343,8 @@ def read_rows(
     elif not in_chunks:
         y_true = ravelled(y_true, name)
     of_queries = qid is not None or dimensions(y_true, name=name) == 2
+    if of_queries and not in_chunks:
+        rows["groups"] = check_groups(None, len(y_true), qid) if groups is None else groups
     if value is not None:
         refuse_value(measure)
         refuse_collections("value is for rows in memory", y_true=y_true)

@@ -24,7 +24,14 @@ import numpy as np
 from .._printed import ROUNDING
 from .._typing import BoolArray, FloatArray
 from ..bounds._shared import TINY
-from ..metrics._shared import ClassInfluence, Groups, singleton_groups, with_half_more
+from ..metrics._shared import (
+    ClassInfluence,
+    Groups,
+    independent_units,
+    singleton_groups,
+    with_half_more,
+)
+from ._evidence import warn_of_order
 from ._limits import Limits
 
 
@@ -37,6 +44,7 @@ class GroupPart:
     sampled: bool = False  # Whether sizes are sums of inverse probabilities
     row_squares: Any = None  # (n_statistics,): Sums of squares over the rows
     row_share: float = nan  # Mean share of a row, weighted by itself
+    times: BoolArray | None = None  # (n_groups,): Which groups are times that depend on each other
 
     @cached_property
     def share(self) -> FloatArray:
@@ -61,7 +69,8 @@ class GroupPart:
 
     @property
     def degrees(self) -> float:
-        return max(self.effective - 1.0, 1.0)
+        found = float(np.min(independent_units(self.sums, self.times)[1]))
+        return max(min(self.effective - 1.0, found), 1.0)
 
     @classmethod
     def of_rows(
@@ -83,7 +92,8 @@ class GroupPart:
             sizes, row_share = groups.sums(weight / weight.max()), float(share @ share)
         row_squares = np.einsum("ij,ij->i", deviations, deviations)
         sampled = weight is not None
-        return cls(groups.moved(deviations), sizes, sampled, row_squares, row_share)
+        of_rows: Any = sampled, row_squares, row_share, groups.times
+        return cls(groups.moved(deviations), sizes, *of_rows)
 
     def moved_together(self, lengths: FloatArray) -> FloatArray:
         """By how much a group moves statistics if one of its rows goes from an end to the other.
@@ -103,7 +113,8 @@ class GroupPart:
 
         Half a group is added at either end.
         """
-        squares = self.effective**2 * float(np.sum(self.sums**2))
+        units, _ = independent_units(self.sums, self.times)
+        squares = self.effective**2 * float(np.sum(units**2))
         count, shrunken, squares = with_half_more(self.effective, share, squares, (0.0, 1.0))
         variance = float(squares) / count**2
         return float(shrunken * (1.0 - shrunken)) / variance, variance
@@ -117,6 +128,11 @@ class GroupPart:
         """
         left = np.where(self.share < 1.0, 1.0 - self.share, np.nan)
         return self.sums / np.sqrt(left)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the only statistic."""
+        return float(np.sum(independent_units(self.corrected, self.times)[0] ** 2))
 
 
 def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
@@ -142,7 +158,7 @@ class Spread:
         profile = np.stack([part.share**2 for part in parts])
         profile /= np.sqrt((profile**2).sum(axis=1, keepdims=True))
         sums = [part.corrected for part in parts]
-        degrees = np.array([part.degrees for part in parts])
+        degrees = np.array([max(part.effective - 1.0, 1.0) for part in parts])
         return cls(np.stack([x @ x.T for x in sums]), degrees, profile @ profile.T)
 
     def of(self, contrasts: FloatArray) -> float:
@@ -223,25 +239,6 @@ class Units:
         return contrast[self.first : self.first + len(self.span)]
 
 
-def variance_of(
-    kinds: Sequence[Units], contrast: FloatArray, groups: FloatArray | None = None
-) -> tuple[float, float]:
-    """Variance of a contrast of statistics, and its degrees of freedom.
-
-    The fourth powers of n normal deviations of variance ``V / n`` sum to ``3 V**2 / n``: the
-    degrees are the n for which the sum is as observed. Units of several kinds are independent, or
-    ``groups`` of shape (n_statistics, n_groups) are their sums.
-    """
-    moments = [part.moments(contrast) for part in kinds]
-    unseen = sum(part.unseen(contrast, *m) for part, m in zip(kinds, moments, strict=True))
-    if groups is not None:
-        squares = (contrast @ groups) ** 2
-        moments = [(float(squares.sum()), float(squares @ squares))]
-    variance, fourth = sum(m[0] for m in moments) + unseen, sum(m[1] for m in moments)
-    degrees = 3.0 * variance**2 / fourth if fourth > 0.0 else inf
-    return variance, max(degrees, 1.0)
-
-
 class Single(Protocol):
     """One statistic by itself."""
 
@@ -301,17 +298,34 @@ class Joint:
     kinds: tuple[Units, ...] = ()  # Units of each class of each sample
     groups: FloatArray | None = None  # (n_rankers, n_groups): Their sums; None if independent
     singles: Sequence[Single] = ()  # Each statistic by itself; none if not known
+    times: BoolArray | None = None  # (n_groups,): Which groups are times that depend on each other
 
     def with_units(self, values: FloatArray) -> Joint:
         """Add what other independent units do to the statistics; shape (n_rankers, n_units)."""
         products, no_span = values @ values.T, np.zeros(len(values))
+        times, no_times = self.times, np.zeros(values.shape[1], dtype=bool)
         return replace(
             self,
             covariance=self.covariance + products,
             regularized=self.regularized + products,
             kinds=(*self.kinds, Units(values, products, float(values.shape[1]), no_span)),
             groups=None if self.groups is None else np.hstack([self.groups, values]),
+            times=None if times is None else np.append(times, no_times),
         )
+
+    @property
+    def units(self) -> FloatArray:
+        """By how much independent units move the statistics. Shape (n_rankers, n_units)."""
+        if self.groups is None:
+            return self.kinds[0].values
+        return independent_units(self.groups, self.times)[0]
+
+    def degrees_of(self, contrast: FloatArray) -> float:
+        """Degrees of freedom of the variance of a contrast between groups."""
+        most = inf
+        if self.groups is not None:
+            most = float(independent_units(contrast @ self.groups, self.times)[1])
+        return min(self.spread.of(contrast), most)
 
     @property
     def errors(self) -> FloatArray:
@@ -322,12 +336,31 @@ class Joint:
 
     def standard_errors(self, contrasts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Standard errors of contrasts, and their degrees of freedom."""
-        found = np.array([variance_of(self.kinds, row, self.groups) for row in contrasts])
+        found = np.array([self.variance_of(row) for row in contrasts])
         degrees = np.minimum(found[:, 1], [self.spread.of(row) for row in contrasts])
         differences, variances = contrasts @ self.estimates, found[:, 0]
         unknown = variances <= least_variance(differences, self.length, self.n_effective)
         variances[unknown] += differences[unknown] ** 2 / self.n_effective
         return np.sqrt(variances), degrees
+
+    def variance_of(self, contrast: FloatArray) -> tuple[float, float]:
+        """Variance of a contrast of statistics, and its degrees of freedom.
+
+        The fourth powers of n normal deviations of variance ``V / n`` sum to ``3 V**2 / n``: the
+        degrees are the n for which the sum is as observed. Units of several kinds are independent,
+        or groups are their sums; of times the degrees are at most those of the transforms.
+        """
+        moments, most = [kind.moments(contrast) for kind in self.kinds], inf
+        unseen = sum(x.unseen(contrast, *m) for x, m in zip(self.kinds, moments, strict=True))
+        if self.groups is not None:
+            squares = (contrast @ self.groups) ** 2
+            moments = [(float(squares.sum()), float(squares @ squares))]
+        variance, fourth = sum(m[0] for m in moments), sum(m[1] for m in moments)
+        degrees = 3.0 * (variance + unseen) ** 2 / fourth if fourth > 0.0 else inf
+        if self.groups is not None:
+            units, most = independent_units(contrast @ self.groups, self.times)
+            variance = float(np.sum(units**2))
+        return variance + unseen, max(min(degrees, float(most)), 1.0)
 
     def missed(self, contrast: FloatArray) -> Missed:
         """What a contrast may lack by units of a kind of which none is in the sample."""
@@ -461,7 +494,11 @@ def _joint_groups(
         if not conditional and positive is not None:
             slopes = np.array([influence.label_slope for influence in influences])
             labels[rows] = np.outer(slopes, label_sums(positive, weight, groups))
-    sums, added = robust_sums(parts) + labels, added + labels
+    sums, added, times = robust_sums(parts) + labels, added + labels, None
+    if samples[0][1].look_like_times:
+        warn_of_order("groups", sums)
+    if samples[0][1].in_time:
+        times = np.any([groups.present for _, groups in samples], axis=0)
     kinds, n_classes = [], len(parts) // len(samples)
     for side in range(n_classes):
         in_class = parts[side::n_classes]
@@ -470,6 +507,7 @@ def _joint_groups(
         n = float(np.count_nonzero(reduce(np.add, [x.sizes for x in in_class])))
         span = reduce(np.add, spans[side::n_classes])
         kinds.append(Units(known, known @ known.T, n, span))
+    sums, added = (independent_units(x, times)[0] for x in (sums, added))
     return Joint(
         estimates=np.array([x.estimate for influences, _ in samples for x in influences]),
         covariance=sums @ sums.T,
@@ -479,6 +517,7 @@ def _joint_groups(
         spread=Spread.of_groups(parts),
         kinds=tuple(kinds),
         groups=sum((kind.values for kind in kinds), labels),
+        times=times,
     )
 
 

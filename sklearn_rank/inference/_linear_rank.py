@@ -28,6 +28,7 @@ from ..metrics._shared import (
     Phi,
     ScoreGeneratingFunction,
     as_score_generating,
+    independent_units,
     phi_of,
     rank_range,
 )
@@ -340,7 +341,9 @@ def two_sample_rank_test(
                 " samples: pass method='normal', or use compare for two scores of the same"
                 " items."
             )
-        if method == "auto" and mixed:
+        if dependent is not None and method in ("exact", "permutation"):
+            dependent.refuse_in_time(f"method={method!r}")
+        if method == "auto" and (mixed or (dependent is not None and dependent.in_time)):
             method = "normal"
         elif method == "auto":
             whole, additions, sums = _costs(units, n_first)
@@ -446,13 +449,14 @@ def _standardize(
             "A sample has one group only, but the variance is estimated between groups: pass"
             " scores of at least two groups in each sample."
         )
-    error = float(np.sqrt(np.sum(robust_sums(parts) ** 2)))
+    units, degrees = independent_units(robust_sums(parts)[0], groups.times)
+    error = float(np.sqrt(np.sum(units**2)))
     if error <= 1e-12 * float(np.ptp(values)):
         raise ValueError(
             "The sums over groups are equal within each sample, so the statistic is infinite:"
             " pass method='permutation', or more groups."
         )
-    return difference / error, Spread.of_groups(parts).of(np.ones(1))
+    return difference / error, min(Spread.of_groups(parts).of(np.ones(1)), float(degrees))
 
 
 def _whole(values: FloatArray) -> IntArray | None:

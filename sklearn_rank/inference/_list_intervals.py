@@ -130,7 +130,7 @@ def limits_of_draws(draws: Draws, grouped: bool, level: float, method: str) -> L
         return safe_limits(draws.mean, n, level)
     # Items of a group that differ count as more than one draw.
     sums = draws.sums(draws.values - draws.mean)
-    part = GroupPart(sums[np.newaxis], weights)
+    part = GroupPart(sums[np.newaxis], weights, times=draws.groups.times)
     return safe_limits(draws.mean, part.draws_of_share(draws.mean)[0], level, part.degrees)
 
 
@@ -212,9 +212,10 @@ def top_moments(evidence: Evidence) -> TopMoments:
         positive, share = data.positive, float(inside @ data.positive) / top
         influence = (inside * (positive - eta) - (share - eta) * top / n) / top
         in_top = groups.only(inside > 0.0)
-        part = GroupPart(groups.sums(influence)[np.newaxis], in_top.sizes())
+        sums = groups.sums(influence)[np.newaxis]
+        part = GroupPart(sums, in_top.sizes(), times=groups.times)
         n_effective, variance = part.draws_of_share(share)
-        plain, degrees = float(np.sum(part.corrected**2)), part.degrees
+        plain, degrees = part.variance, part.degrees
     return TopMoments(
         estimate=estimate,
         # Where the sample shows no variance, half an item is added.

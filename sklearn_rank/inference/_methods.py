@@ -334,6 +334,8 @@ def single(
         method = method_of(measure, grouped=grouped, sampled=sampled)
     if of_classes and (sampled or not method.one_class):
         refuse_one_class(evidence.data)
+    if evidence.groups is not None and method.moments is None and method.name != "wilson":
+        evidence.groups.refuse_in_time(f"method={method.name!r}")
     if grouped and not sampled:
         evidence = evidence.repeat()
     if method.moments is not None:

@@ -22,6 +22,7 @@ from ..metrics._shared import (
     ClassInfluence,
     Groups,
     RateCurve,
+    independent_units,
     with_half_more,
 )
 from ._joint import GroupPart, Joint, joint_influence
@@ -114,7 +115,7 @@ class ClassMoments(Moments):
             if influence.ends is None and degrees < inf:  # the largest of a sample are no ends
                 degrees = float(joint.standard_errors(np.ones((1, 1)))[1][0])
         else:
-            degrees = joint.spread.of(np.ones(1))
+            degrees = joint.degrees_of(np.ones(1))
         origin, unit = (influence.range[0], length) if isfinite(length) else (0.0, 1.0)
         sizes, means, squares, effect = _of_classes(influence, groups, joint)
         if influence.exponent != 1.0 and not influence.estimate:
@@ -236,6 +237,7 @@ def _of_classes(
         parts.append(part)
     sizes, means, squares = np.array(found).T
     total = np.sum([part.sums[0] for part in parts], axis=0)
+    total, _ = independent_units(total, groups.times)
     effect = n / min(part.count for part in parts)
     if (independent := float((squares / sizes**2).sum())) > 0.0:
         effect = float(total @ total) / independent
@@ -289,7 +291,7 @@ class MeanMoments(Moments):
             variance=self.variance * ratio * factor,
             effective=effective,
             units=self.units / ratio,
-            degrees=max(effective - 1.0, 1.0),
+            degrees=max((self.degrees + 1.0) / ratio - 1.0, 1.0),
             of_labels=self.of_labels * ratio,
         )
 

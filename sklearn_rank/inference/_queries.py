@@ -34,10 +34,12 @@ from ..metrics import Measure
 from ..metrics._shared import Groups, KeptValues, singleton_groups
 from ._evidence import (
     WeightMeaning,
+    are_dates,
     check_groups,
     dimensions,
     refuse_few_draws,
     refuse_fractions,
+    warn_of_order,
 )
 from ._joint import GroupPart, Joint, joint_influence, mean_influences
 from ._limits import (
@@ -78,8 +80,16 @@ class QueryValues:
 
     @property
     def size_text(self) -> str:
-        queries = f"{len(self.values)} queries"
-        return queries if self.groups is None else f"{queries} of {self.part.count} groups"
+        n, groups = len(self.values), self.groups
+        if groups is None:
+            return f"{n} queries"
+        each = groups.in_time and n == groups.count
+        return groups.size_text if each else f"{n} queries of {groups.size_text}"
+
+    @property
+    def target(self) -> str:
+        in_time = self.groups is not None and self.groups.in_time
+        return f"mean {self.measure} over {self.size_text if in_time else 'queries'}"
 
     @property
     def totals(self) -> tuple[FloatArray, FloatArray | None]:
@@ -92,13 +102,13 @@ class QueryValues:
     def moments(self) -> MeanMoments:
         """Of the mean; without a range its limits are Student's."""
         part, length, bounded = self.part, self.range[1] - self.range[0], self.is_bounded
-        variance = float(np.sum(part.corrected**2))
+        variance, independent = part.variance, float(np.sum(part.corrected**2))
         noise = 0.0 if self.noise is None else float(self.noise @ self.noise)
         plain = self.groups is None and self.weight is None
         return MeanMoments(
             estimate=self.mean,
             error=None if self.constant else sqrt(variance + noise),
-            target=f"mean {self.measure} over queries",
+            target=self.target,
             method="wilson" if bounded else "t",
             n=float(len(self.values)),
             range=self.range,
@@ -106,11 +116,20 @@ class QueryValues:
             # Of the kurtosis over 2: by it, over the effective number, half a value counts.
             excess=excess_of(part.sums[0] / length, part.effective) if bounded else 0.0,
             effective=part.effective,
-            units=length / float(part.moved_together(np.array([length]))[0]) if bounded else nan,
+            # Days that depend tell as much as fewer independent ones.
+            units=length
+            / float(part.moved_together(np.array([length]))[0])
+            / max(variance / independent if independent > 0.0 else 1.0, 1.0)
+            if bounded
+            else nan,
             degrees=part.degrees,
             are_shares=are_shares(self) and (plain or self.constant),
             of_labels=self.shown + noise,
         )
+
+    def in_time(self) -> QueryValues:
+        """With queries as groups, if their ids are times."""
+        return replace(self, groups=check_groups(None, len(self.ids), self.ids))
 
     def only(self, rows: Any) -> QueryValues:
         """The values of some queries."""
@@ -161,11 +180,12 @@ def query_values_of(
         if groups is not None:
             reason = "groups are compared row by row"
             refuse_collections(reason, y_true=y_true, qid=qid, groups=groups, **scores)
-        return on_same_queries(
+        samples, _ = on_same_queries(
             measure,
             scores,
             lambda name: measure(y_true, scores[name], average=None, return_qid=True, **rows),
-        )[0]
+        )
+        return {name: sample.in_time() for name, sample in samples.items()}
     default = next(iter(scores))
     with naming(column_of(default)):
         lists = measure.lists(y_true, scores[default], **rows)
@@ -180,7 +200,10 @@ def query_values_of(
     if weight is not None:
         weight = weight[defined]
         refuse_few_draws(weight, float(weight.max()), "queries")
-    dependent = groups_of_queries(groups, lists, shape, defined)
+    dependent, ids = groups_of_queries(groups, lists, shape, defined), samples[default].ids
+    in_order = ids.dtype.kind in "iu" and bool((ids[1:] == ids[:-1] + 1).all())
+    if dependent is None and qid is not None and (in_order or are_dates(ids)):
+        warn_of_order("qid", np.stack([sample.values for sample in samples.values()]))
     # By appearance, so that draws do not depend on what the ids are called.
     starts = lists.offsets[:-1]
     order = np.argsort(starts[defined] if lists.rows is None else lists.rows[starts][defined])
@@ -228,7 +251,7 @@ def accumulated_values(measure: Measure, queries: KeptValues) -> QueryValues:
             " identically distributed queries: leave query_weight out."
         )
     samples, _ = on_same_queries(measure, [""], lambda _: queries.combine(measure, None, True))
-    return samples[""]
+    return samples[""].in_time()
 
 
 def on_same_queries(
@@ -288,8 +311,8 @@ def groups_of_queries(
             " least two: pass queries of at least two groups."
         )
     if by_row is groups:  # of several samples
-        return Groups(codes[defined], groups.n_groups)
-    return Groups(renumbered, len(distinct))
+        return replace(groups, codes=codes[defined])
+    return replace(by_row, codes=renumbered, n_groups=len(distinct))
 
 
 def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:
@@ -459,6 +482,8 @@ def compare_samples(
 
 
 def _refuse_sampling(sample: QueryValues, method: str, instead: str) -> None:
+    if sample.groups is not None:
+        sample.groups.refuse_in_time(f"method={method!r}")
     if sample.weight is not None:
         raise ValueError(
             f"method={method!r} is for queries of equal probability and does not support"

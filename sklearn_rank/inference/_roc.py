@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,10 @@ from .._typing import BoolArray, FloatArray
 from .._warn import warn
 from ..bounds._shared import mean_limits, n_terms
 from ..metrics import Measure, get_measure
-from ..metrics._shared import ClassInfluence, Groups
-from ._evidence import list_in_parts, refuse_grouped_collections
+from ..metrics._shared import ClassInfluence, Groups, independent_units
+from ._evidence import list_in_parts, refuse_grouped_collections, warn_of_order
 from ._joint import GroupPart, robust_sums
-from ._limits import Limits
+from ._limits import Limits, two_sided_quantile
 from ._moments import Moments
 
 
@@ -74,6 +74,7 @@ class AUCMoments(Moments):
     tied: float = 0.0  # Share of the pairs of a positive and a negative that are tied
     n_groups: float | None = None  # Number of groups with items of the rarer class
     range: Limits = (0.0, 1.0)  # Of the measure
+    degrees: float = inf  # Of freedom of the variance, of groups that are times
 
     @classmethod
     def of(
@@ -115,7 +116,11 @@ class AUCMoments(Moments):
                 for rows in influence.classes
             ]
             sums = robust_sums(parts)  # NaN of a group that holds all of a class
-            more["variance"] = float(np.nan_to_num(np.sum(sums**2))) / length**2
+            if groups.look_like_times:
+                warn_of_order("groups", sums)
+            units, degrees = independent_units(sums[0], groups.times)
+            more |= {"degrees": float(degrees)}
+            more["variance"] = float(np.nan_to_num(np.sum(units**2))) / length**2
             more["n_groups"] = float(min(part.count for part in parts))
         auc = min(max((influence.estimate - low) / length, 0.0), 1.0)  # sums are rounded
         return cls.of(auc, (n_pos, n_neg), variances, **more)
@@ -168,7 +173,7 @@ class AUCMoments(Moments):
 
     def limits(self, level: float) -> Limits:
         auc, delta = self.auc, 1.0 - level
-        z = -float(ndtri(delta / 2.0))
+        z = two_sided_quantile(level, self.degrees)
         limits: Any = 0.0, 1.0
         if isnan(auc):
             pass

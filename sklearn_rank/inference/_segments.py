@@ -16,7 +16,13 @@ from .._partitions import any_collection
 from .._typing import AnyArray, BoolArray, IntArray
 from .._validation import Coded, check_qid, refuse_misread, shape_of, take
 from ..metrics import Measure
-from ..metrics._shared import Evidence, Groups, influence_of_top, with_half_more
+from ..metrics._shared import (
+    Evidence,
+    Groups,
+    independent_units,
+    influence_of_top,
+    with_half_more,
+)
 from ._evidence import check_groups, counted_sample, refuse_few_draws
 from ._intervals import Intervals
 from ._joint import GroupPart
@@ -239,14 +245,15 @@ def _shares_of_top(rankers: Rankers, inside: BoolArray) -> Rankers:
         amounts = np.where(inside, data.positive - share, 0.0)
         influence = influence_of_top(data, amounts, mass)
         units = errors_of_rows(influence, True) * (mass / flagged)
-        if evidence.groups is not None:
-            units = evidence.groups.sums(units * np.sqrt(data.counts))
+        part, groups = None, evidence.groups
+        if groups is not None:
+            sums = groups.sums(units * np.sqrt(data.counts))
+            part = GroupPart(sums, groups.sizes(inside), times=groups.times)
+            units, _ = independent_units(sums, groups.times)
         square = float(units @ units)
         total, center, squares = with_half_more(n, share, n**2 * square, (0.0, 1.0))
         n_effective = center * (1.0 - center) * total**2 / float(squares)
-        degrees = inf
-        if evidence.groups is not None:
-            degrees = GroupPart(units, evidence.groups.sizes(inside)).degrees
+        degrees = inf if part is None else part.degrees
         target = f"share of positives among its rows in the top, {measure.name}"
         singles.append(ShareOfTop(share, sqrt(square), float(n_effective), degrees, target))
         moved.append(units)
@@ -333,7 +340,7 @@ def table_of(
     n, names = shape_of(y_true)[0], tuple(scores)
     if not any_collection(columns["groups"]):
         # Groups are numbered once, so that they are the same for all questions.
-        columns["groups"] = check_groups(columns["groups"], n)
+        columns["groups"] = check_groups(columns["groups"], n, columns["qid"])
     segments = None if by is None else Segments.of(by, n)
     between = compared and len(names) == 1
     contrasts = contrasts_of(names, None if between else baseline) if compared else None

@@ -27,7 +27,6 @@ from ._joint import (
     least_variance,
     mean_influences,
     never_certain_covariance,
-    variance_of,
 )
 from ._level import covariance_root, normal_draws
 from ._limits import (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..metrics._shared import Evidence
+from ..metrics._shared import Evidence, independent_units
 from ._joint import GroupPart
 from ._limits import Limits, share_limits
 from ._moments import Moments
@@ -45,9 +45,10 @@ class JoinedShares(Moments):
             covariance = (moved * data.counts) @ moved.T
         else:
             sums = groups.sums(moved)
-            covariance = sums @ sums.T
+            units, _ = independent_units(sums, groups.times)
+            covariance = units @ units.T
             for i, rows in enumerate(among):
-                part = GroupPart(sums[i : i + 1], groups.sizes(rows))
+                part = GroupPart(sums[i : i + 1], groups.sizes(rows), times=groups.times)
                 draws[i] = min(part.draws_of_share(float(shares[i]))[0], draws[i])
                 degrees[i] = part.degrees
         covariance *= np.outer(factors, factors)

@@ -20,7 +20,7 @@ from .._printed import ROUNDING
 from .._typing import AnyArray, FloatArray
 from .._validation import column_of
 from ..metrics import Measure
-from ..metrics._shared import ClassInfluence, Evidence
+from ..metrics._shared import ClassInfluence, Evidence, independent_units
 from ._contrasts import added_in_squares, limits_of_pair, quantiles_at
 from ._evidence import check_lists, influences_of, list_target, read_rows
 from ._intervals import Intervals
@@ -213,8 +213,8 @@ def rankers_on_list(
 
         return Rankers(singles=singles, units=units, target=target, pair_of=difference, **known)
     joint, influences, target = joint_on_list(evidences)
-    units = joint.groups
-    if units is None:
+    units = joint.units
+    if joint.groups is None:
         units = np.stack([errors_of_rows(x, first.conditional) for x in influences])
     return Rankers(singles=joint.singles, joint=joint, units=units, target=target, **known)
 
@@ -248,6 +248,7 @@ def moved_by_draws(evidence: Evidence) -> FloatArray:
     """
     draws = evidence.draws
     moved = draws.unit * draws.sums(draws.values - draws.mean)
+    moved, _ = independent_units(moved, draws.groups.times)
     if evidence.groups is None and evidence.data.weight is not None:
         moved /= np.sqrt(evidence.data.weight)
     return moved
@@ -258,9 +259,8 @@ def rankers_over_queries(
 ) -> Rankers:
     joint, first = joint_means(samples), samples[0]
     ids = None if first.groups is not None else first.ids
-    units = joint.groups if joint.groups is not None else joint.kinds[0].values
     target = f"mean {measure.name} over {first.size_text}"
-    known: Any = {"joint": joint, "units": units, "ids": ids, "samples": samples}
+    known: Any = {"joint": joint, "units": joint.units, "ids": ids, "samples": samples}
     return Rankers(measure, names, joint.singles, target, **known)
 
 

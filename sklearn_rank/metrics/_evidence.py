@@ -20,13 +20,42 @@ from ._conventions import ROUNDING
 class Groups:
     codes: IntArray
     n_groups: int  # Number of groups, some of which may hold none of these rows
+    # "days" or "times", of groups in this order that depend on each other; "" of independent ones
+    in_time: str = ""
+    look_like_times: bool = False  # Whether these, which are no times, are dates in order
+
+    def only(self, rows: Any) -> Groups:
+        return replace(self, codes=self.codes[rows])
+
+    @property
+    def present(self) -> BoolArray:
+        """Which groups hold rows. Shape (n_groups,)."""
+        return self.sizes() > 0.0
+
+    @property
+    def count(self) -> int:
+        return int(np.count_nonzero(self.present))
+
+    @property
+    def times(self) -> BoolArray | None:
+        """Which groups are times with rows; None if they are no times. Shape (n_groups,)."""
+        return self.present if self.in_time else None
+
+    @property
+    def size_text(self) -> str:
+        return f"{self.count} {f'{self.in_time}, dependent in time' if self.in_time else 'groups'}"
 
     @property
     def text(self) -> str:
-        return f", in {np.count_nonzero(self.sizes())} groups"
+        return f", in {self.size_text}"
 
-    def only(self, rows: Any) -> Groups:
-        return Groups(self.codes[rows], self.n_groups)
+    def refuse_in_time(self, what: str) -> None:
+        if self.in_time:
+            raise ValueError(
+                f"{what} needs independent groups or queries, but these are {self.in_time}, which"
+                " may depend on each other: leave it out, or pass numbers of the"
+                f" {self.in_time}, as np.unique returns them, if they are independent."
+            )
 
     def sizes(self, rows: BoolArray | None = None) -> FloatArray:
         codes = self.codes if rows is None else self.codes[rows]

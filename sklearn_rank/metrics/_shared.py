@@ -12,6 +12,7 @@ from ._evidence import (
     singleton_groups,
 )
 from ._grammar import MeasureLike, get_measures, measure_at, names_of
+from ._in_time import FEWEST_TIMES, autocorrelations, independent_units, look_dependent
 from ._influence import (
     ABSOLUTE_VARIANCE,
     ClassInfluence,

@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .. import _outer
 from .._printed import fixed
 from .._sklearn_compat import num_samples
+from .._times import hold_times
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     check_choice,
@@ -221,13 +222,14 @@ def _joined(sample: Sample, tests: Sequence[IntArray], scores: Sequence[FloatArr
 
 def _groups_of_units(sample: Sample, parts: HeldOut) -> Groups | None:
     """Groups of all units that are held out, in the order in which they are pooled."""
-    if sample.groups is None:
+    ids = sample.units if hold_times(sample.qid) else sample.groups
+    if ids is None:
         return None
     rows = np.unique(np.concatenate(parts.units))
     if sample.qid is not None:
         known, first = np.unique(sample.qid, return_index=True)
         rows = first[np.searchsorted(known, rows)]
-    return check_groups(sample.groups[rows], len(rows))
+    return check_groups(ids[rows], len(rows))
 
 
 def bootstrap_interval(

@@ -14,8 +14,8 @@ from tests.oracles import means as oracle
 
 
 def rows(values):
-    """Queries of two rows with these values of precision@1."""
-    values = np.asarray(values)
+    """Queries of two rows with these values of precision@1, in a random order."""
+    values = np.random.default_rng(0).permutation(values)
     y = np.tile([1, 0], len(values))
     score = np.where(y == 1, np.repeat(values, 2) * 2.0, 1.0)
     return y, score, np.repeat(np.arange(len(values)), 2)

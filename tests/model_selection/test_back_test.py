@@ -113,6 +113,7 @@ def value_of(labels, scores):
     return orders.expected(orders.precision_at_k, labels, scores, k=3)
 
 
+@pytest.mark.filterwarnings("ignore:. days tell little")
 @pytest.mark.parametrize(
     ("times", "options"),
     [
@@ -204,6 +205,7 @@ def test_no_score_depends_on_a_label_that_was_not_known_then():
         assert (after[period] != before).any()
 
 
+@pytest.mark.filterwarnings("ignore:. days tell little")
 def test_limits_are_those_of_the_days_as_queries():
     found = back_test(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
     day = np.floor(ENTERED[found.rows] - 12.0)
