@@ -127,13 +127,11 @@ class LateLabels:
     @property
     def text(self) -> str:
         n_mature, n_early = int(self.mature.sum()), int((self.known & ~self.mature).sum())
-        within = (
-            f"within {self.horizon:g} days of entry" if isfinite(self.horizon) else "at any time"
-        )
-        return (
-            f"events {within}, {n_mature:,} rows mature, {n_early:,} known early,"
-            f" {int((~self.known).sum()):,} open"
-        )
+        what = f"events at any time, {n_early:,} known"
+        if isfinite(self.horizon):
+            what = f"events within {self.horizon:g} days of entry, {n_mature:,} rows mature,"
+            what += f" {n_early:,} known early"
+        return f"{what}, {int((~self.known).sum()):,} open"
 
     @property
     def reaches(self) -> bool:
