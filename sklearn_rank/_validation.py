@@ -742,7 +742,7 @@ KNOWN_IN_PART = (
     "so labels are known in part: removing such rows or counting them as 0 biases the AUC and the"
     " precision at the top unless the rows with labels are a random sample; label a random sample"
     " of the rows and pass these alone, or pass all rows and design=, a LabelDesign, to"
-    " metric_interval, compare, cross_val_interval or cross_val_compare, and to fits and scorers"
+    " metric_interval, compare, curve or cross_val_interval, and to fits and scorers"
     " the rows with labels, with sample_weight=design.sample_weight(y) of these"
 )
 

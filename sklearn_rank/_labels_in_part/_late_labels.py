@@ -49,18 +49,15 @@ class LateLabels:
                 " horizon=, in days or as a timedelta. Only c_index is of events at any time."
             )
         labels = array_of_labels(y_true)
+        n = len(labels)
         columns = {"entered": design.entered, "resolved": design.resolved, "as_of": design.as_of}
+        if design.resolved is None:
+            columns["resolved"] = np.full(n, np.nan)
         refuse_misread(y_true=y_true, **columns)
         times = check_times(**columns, may_lack=("resolved",))
-        entered, horizon = times["entered"], inf
+        entered, resolved, horizon = times["entered"], times["resolved"], inf
         if design.horizon is not None:
             horizon = check_duration("horizon", design.horizon)
-        n, resolved = (
-            len(labels),
-            times.get(
-                "resolved", np.full_like(entered, np.nan if entered.dtype.kind == "f" else "NaT")
-            ),
-        )
         as_of = times.get("as_of", np.fmax.reduce(np.append(entered, resolved), keepdims=True))
         for name, column in {"entered": entered, "resolved": resolved, "as_of": as_of}.items():
             if len(column) != n and not (name == "as_of" and len(column) == 1):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._lists import numbers_of_queries
+from .._partitions import refuse_collections
 from .._sklearn_compat import rows_at
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_qid, column_of
@@ -178,10 +179,6 @@ def interval_of_folds(
     return Interval(path.estimate.value, low, high, level, "score", "", error), values
 
 
-# Columns of the rows, besides labels and scores, as metric_interval, compare and curve have them.
-ROW_COLUMNS = ("qid", "groups", "value", "by")
-
-
 def call_as_of(
     door: Callable[..., Any],
     measure: Any,
@@ -197,6 +194,7 @@ def call_as_of(
             "design says when labels came, which is for rows that all rankers scored: pass one"
             " array of labels, and leave sample_weight out."
         )
+    refuse_collections("labels that come late belong to rows", y_true=y_true, scores=scores)
     columns = {name: x for name, x in columns.items() if x is not None}
     of_times = is_of_event_times(measure)
     late = LateLabels.of(design, y_true, columns.pop("pos_label", None), at_any_time=of_times)
