@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, sqrt
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -147,7 +148,15 @@ def _over_queries(rankers: Rankers, rows: IntArray) -> Rankers:
     _refuse_one_group(samples[0].groups)
     if (weight := samples[0].weight) is not None:
         refuse_few_draws(weight, float(weight.max()), "queries")
-    return rankers_over_queries(rankers.measure, rankers.names, samples)
+    found, groups = (
+        rankers_over_queries(rankers.measure, rankers.names, samples),
+        samples[0].groups,
+    )
+    if groups is None or not groups.in_time:
+        return found
+    # Transforms of other times are other units.
+    first = groups.n_groups * crc32(groups.present.tobytes())
+    return replace(found, ids=first + np.arange(groups.n_groups))
 
 
 def _refuse_one_group(groups: Groups | None) -> None:

@@ -245,6 +245,10 @@ def test_limits_so_far_hold_together_as_those_of_a_random_walk():
     largest = np.abs(walks[:, n - 1] / np.sqrt(n)).max(axis=1)
     error = 1.0 - found.differences_so_far.level_of_each
     assert np.mean(largest > -ndtri(error / 2)) == pytest.approx(0.05, abs=0.005)
+    # Days of different periods are as good as independent.
+    table = found.differences_by_period
+    n_periods = sum(not note for note in table.notes) or len(table)
+    assert table.level_of_each == pytest.approx(0.95 ** (1 / n_periods), abs=5e-4)
 
 
 # ---------------------------------------------------------------------------- arguments and input
