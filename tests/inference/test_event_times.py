@@ -98,6 +98,14 @@ def test_without_censoring_it_is_the_c_index_of_times(rows):
     assert "Uno's C" in found.target
 
 
+def test_an_event_at_the_horizon_comes_before_the_rows_that_were_watched_for_it():
+    time, is_event = np.array([1.0, 12.0, 12.0, 15.0]), np.array([True, True, False, False])
+    score = np.array([1.0, 4.0, 2.0, 3.0])
+    for unit, horizon in ((1.0, 12.0), (0.1, 1.2)):  # 12 times .1 is rounded to more than 1.2
+        found = ask("c_index", unit * time, is_event, score, horizon)
+        assert found.estimate == pytest.approx(2 / 5)
+
+
 def test_groups_and_segments(rows):
     time, is_event, score = rows
     single = ask("c_index", *rows, 12.0)
