@@ -18,6 +18,7 @@ __getattr__, __dir__ = on_first_use(
             "check_fitted_proxy",
             "check_partial_labels",
             "compare_in_part",
+            "in_words",
             "interval_in_part",
             "interval_of_folds",
             "lists_in_part",

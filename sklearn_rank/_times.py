@@ -115,6 +115,8 @@ def hold_times(column: Any) -> bool:
 
 def check_duration(name: str, value: Any) -> float:
     """A positive length of time in days, or in the unit of times that are numbers."""
+    if isinstance(value, np.timedelta64) and np.datetime_data(value.dtype)[0] in "YM":
+        raise ValueError(f"{name} is {value}, of which no two are of one length: pass it in days.")
     if isinstance(value, np.timedelta64 | timedelta):
         value = float(np.timedelta64(value) / np.timedelta64(1, "D"))
     return check_number(name, value, 0.0, closed="neither", what="in days, or as a timedelta")
@@ -125,3 +127,19 @@ def in_days(lengths: AnyArray) -> FloatArray:
     if lengths.dtype.kind == "m":
         return np.asarray(lengths / np.timedelta64(1, "D"))
     return lengths
+
+
+def last_time(*columns: AnyArray) -> AnyArray:
+    """The last time in the data, of which we know that it has come, as a column of one."""
+    last = np.fmax.reduce(np.concatenate(columns), keepdims=True)
+    if last.dtype.kind == "M":
+        # A day more than the largest time zone.
+        to_come = last[0] > np.datetime64("now") + np.timedelta64(2, "D")
+    else:
+        to_come = np.isinf(last[0])
+    if to_come:
+        raise ValueError(
+            f"The last time in the data is {last[0]}, which is yet to come: pass as_of, the day on"
+            " which you look, and no time as resolved for rows that are open."
+        )
+    return last

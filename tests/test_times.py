@@ -76,3 +76,5 @@ def test_durations():
     assert check_duration("horizon", 3) == 3.0
     with pytest.raises(ValueError, match="horizon=0 must be a finite number greater than 0"):
         check_duration("horizon", 0)
+    with pytest.raises(ValueError, match=r"horizon is 1 months, .* pass it in days"):
+        check_duration("horizon", np.timedelta64(1, "M"))

@@ -9,6 +9,7 @@ from ._label_design import (
     rows_at_random,
 )
 from ._label_plan import LabelPlan, plan_labels
+from ._late_labels import in_words
 from ._log import rows_of_look
 from ._questions import (
     call_as_of,

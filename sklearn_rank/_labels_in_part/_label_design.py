@@ -28,7 +28,7 @@ from .._validation import (
     shown,
 )
 from ..metrics._shared import Evidence, Groups, PartialLabels, singleton_groups
-from ._late_labels import LateLabels
+from ._late_labels import LateLabels, in_words
 
 # What chance does so seldom under a design contradicts it.
 CHANCE = 1e-9
@@ -96,7 +96,8 @@ class LabelDesign:
     as_of : time or array-like of shape (n_samples,) or None, default=None
         When we look: labels that were resolved later are not known. Or the time until which each
         row was watched, of rows that were left out of sight; in data on survival that of the event
-        or of censoring. None is the last time of ``entered`` and ``resolved``.
+        or of censoring. None is the last time of ``entered`` and ``resolved``,
+        which must not be yet to come.
     mature_only : bool, default=False
         Whether only rows count that were watched for the horizon, whatever is known of others.
 
@@ -315,11 +316,11 @@ class LabelDesign:
                 " open look like rows that were not."
             )
 
-    def _as_mature_sample(self, y_true: Any) -> tuple[FloatArray, LabelDesign]:
+    def _as_mature_sample(self, y_true: Any, pos_label: Any) -> tuple[AnyArray, LabelDesign]:
         """Labels of the mature rows, and the design by which these are a sample of all rows."""
-        late = LateLabels.of(self, y_true)
+        late = LateLabels.of(self, y_true, pos_label)
         counts = late.cohort & late.chosen
-        labels = np.where(counts, late.labels, np.nan)
+        labels = in_words(np.where(counts, late.labels, np.nan), pos_label)
         if late.chosen.all():
             return labels, LabelDesign(strata=late.strata)
         if not late.probability.all():
@@ -343,7 +344,7 @@ class LabelDesign:
         """Whether a classifier estimates the probabilities from features."""
         return hasattr(self.inclusion_probability, "predict_proba")
 
-    def sample_weight(self, y_true: Any, *, qid: Any = None) -> FloatArray:
+    def sample_weight(self, y_true: Any, *, qid: Any = None, pos_label: Any = None) -> FloatArray:
         """Return weights for fits on the labelled rows, which then stand for all rows.
 
         Parameters
@@ -352,6 +353,8 @@ class LabelDesign:
             Labels, missing where not known.
         qid : array-like of shape (n_samples,), default=None
             Query id of each row, of which ``review_top`` and ``audit`` count the rows.
+        pos_label : int, float, bool or str, default=None
+            Label of the event where labels come late, as for ``labels``.
 
         Returns
         -------
@@ -363,7 +366,7 @@ class LabelDesign:
         """
         refuse_misread(y_true=y_true, qid=qid, design=self)
         if self.entered is not None:
-            late = LateLabels.of(self, y_true)
+            late = LateLabels.of(self, y_true, pos_label)
             if late.reaches and not self.mature_only:
                 return late.weights()[0]
             known, probability = late.known & late.cohort, late.probability
@@ -374,13 +377,15 @@ class LabelDesign:
             return np.asarray(batches[1].mean(axis=0))
         return np.divide(1.0, probability, out=np.zeros(len(known)), where=known)
 
-    def labels(self, y_true: Any) -> FloatArray:
+    def labels(self, y_true: Any, *, pos_label: Any = None) -> FloatArray:
         """Return the labels that are known, where labels come late.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
             Labels, missing where not known.
+        pos_label : int, float, bool or str, default=None
+            Label of the event. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
         Returns
         -------
@@ -394,7 +399,7 @@ class LabelDesign:
         """
         if self.entered is None:
             raise TypeError("labels follow from times: pass entered=, resolved= and horizon=.")
-        return LateLabels.of(self, y_true).labels
+        return LateLabels.of(self, y_true, pos_label).labels
 
     def _inclusion(self, known: BoolArray, qid: Any) -> tuple[FloatArray, ArrayPair | None]:
         """Probability of each row to be labelled, and what labels stand for in batches, if any."""
@@ -671,7 +676,12 @@ def _shares(known: BoolArray, strata: IntArray) -> FloatArray:
 
 
 def check_partial_labels(
-    y_true: Any, design: Design, name: str = "y_true", qid: Any = None, **others: Any
+    y_true: Any,
+    design: Design,
+    name: str = "y_true",
+    qid: Any = None,
+    pos_label: Any = None,
+    **others: Any,
 ) -> tuple[AnyArray, PartialLabels]:
     """Labels with the missing ones filled in, which nothing reads, and what is known of them."""
     for argument, value in others.items():
@@ -683,7 +693,7 @@ def check_partial_labels(
             "design needs one row per item: pass one-dimensional labels and scores, and qid."
         )
     if isinstance(design, LabelDesign) and design.entered is not None:
-        labels, design = design._as_mature_sample(labels)
+        labels, design = design._as_mature_sample(labels, pos_label)
     known = ~are_missing(labels)
     n = len(labels)
     if not known.any():
@@ -765,8 +775,10 @@ def _refuse_contradicted(evidence: Evidence) -> None:
 
 def check_fitted_proxy(labels: AnyArray, partial: PartialLabels) -> None:
     """Refuse a proxy that repeats the labels that are known."""
+    if partial.proxy is None:
+        return
     values = labels[partial.known].astype(np.float64)
-    if partial.proxy is None or np.ptp(values) == 0.0:
+    if np.ptp(values) == 0.0:
         return
     if np.abs(values - partial.proxy[partial.known]).max() < 1e-3:
         raise ValueError(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._lists import LabelType, check_lists, numbers_of_queries
-from .._times import check_duration, check_times, in_days
+from .._times import check_duration, check_times, in_days, last_time
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import are_missing, array_of_labels, check_qid, refuse_misread
 from ..metrics._shared import Groups, singleton_groups
@@ -58,7 +58,7 @@ class LateLabels:
         entered, resolved, horizon = times["entered"], times["resolved"], inf
         if design.horizon is not None:
             horizon = check_duration("horizon", design.horizon)
-        as_of = times.get("as_of", np.fmax.reduce(np.append(entered, resolved), keepdims=True))
+        as_of = times["as_of"] if "as_of" in times else last_time(entered, resolved)
         for name, column in {"entered": entered, "resolved": resolved, "as_of": as_of}.items():
             if len(column) != n and not (name == "as_of" and len(column) == 1):
                 raise ValueError(
@@ -146,6 +146,18 @@ class LateLabels:
         groups = groups or singleton_groups(len(weight))
         of_rows: Any = {"slot": slot.astype(np.intp), "group_of": groups.codes[rows]}
         return weight, CensoredRows(**vars(groups), censoring=censoring, **of_rows)
+
+
+def in_words(labels: AnyArray, pos_label: Any) -> AnyArray:
+    """Labels of 1, 0 and NaN as a positive class, if there is one, another class and None."""
+    if pos_label is None:
+        return labels
+    kind = type(pos_label)
+    words = np.array([kind() if pos_label else kind(1), pos_label])[(labels == 1.0).astype(int)]
+    if (missing := np.isnan(labels)).any():
+        words = words.astype(object)
+        words[missing] = None
+    return words
 
 
 @dataclass(frozen=True, eq=False)

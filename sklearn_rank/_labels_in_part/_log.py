@@ -18,7 +18,7 @@ from .._typing import AnyArray, IntArray
 from .._validation import check_qid
 from ..metrics._shared import PartialLabels
 from ._label_design import LabelDesign, rows_at_random
-from ._late_labels import LateLabels
+from ._late_labels import LateLabels, in_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +69,7 @@ def rows_of_look(
     if qid is not None and not late.chosen.all():
         raise ValueError("Rows that were chosen for labels are of one list: leave qid out.")
     rows = rows_at_random(PartialLabels(counts, late.probability), rng)
-    labels = late.labels[rows] == 1.0
-    if pos_label is not None:
-        kind = type(pos_label)
-        labels = np.where(labels, pos_label, kind() if pos_label else kind(1))
+    labels = in_words(late.labels[rows], pos_label)
     n_matured = n_rows[: len(days)]
     if log is not None:
         n_matured = np.append(log.n_matured, n_matured[-1])

@@ -12,7 +12,7 @@ from .._lists import numbers_of_queries
 from .._partitions import refuse_collections
 from .._sklearn_compat import rows_at
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import check_qid, column_of
+from .._validation import are_missing, check_qid, column_of, is_number, shape_of
 from ..inference import Comparison, Interval
 from ..inference._shared import (
     Joint,
@@ -58,8 +58,8 @@ def lists_in_part(
     **rows: Any,
 ) -> list[Evidence]:
     """Evidence of each of several rankers that scored the same rows of one list."""
-    weight = rows.get("sample_weight")
-    y_true, partial = check_partial_labels(y_true, design, name, sample_weight=weight)
+    read = {x: rows.get(x) for x in ("sample_weight", "pos_label")}
+    y_true, partial = check_partial_labels(y_true, design, name, **read)
     evidences = check_lists(measure, y_true, scores, name=name, **rows)
     labels = evidences[0].data.labels
     if conditional is None:
@@ -189,10 +189,11 @@ def call_as_of(
     **columns: Any,
 ) -> Any:
     """Ask of the rows whose labels are known on a day, and say in the target which these are."""
-    if isinstance(y_true, Mapping) or columns.get("sample_weight") is not None:
+    weighted = any(columns.get(name) is not None for name in ("sample_weight", "weights"))
+    if isinstance(y_true, Mapping) or weighted:
         raise ValueError(
             "design says when labels came, which is for rows that all rankers scored: pass one"
-            " array of labels, and leave sample_weight out."
+            " array of labels, and leave sample_weight and weights out."
         )
     refuse_collections("labels that come late belong to rows", y_true=y_true, scores=scores)
     columns = {name: x for name, x in columns.items() if x is not None}
@@ -224,24 +225,50 @@ def call_as_of(
     else:
         rows, bounded, how = np.ones(n, dtype=bool), True, "any labels of open rows"
     if not rows.any():
-        raise ValueError(f"No label is known of {how}: pass a later as_of, or a shorter horizon.")
+        raise ValueError(f"No label is known ({how}): pass a later as_of, or a shorter horizon.")
     y_now, shares = y_now[rows], late.probability[rows]
     if np.isnan(y_now).any():
         is_sample = shares.all() and not bounded
         way: Any = {"inclusion_probability": shares} if is_sample else {"pool": ~np.isnan(y_now)}
         columns["design"] = LabelDesign(**way)
+        for name in {"by", "value"} & set(columns):
+            raise ValueError(
+                f"{name} is for labels that are all known, but {int(np.isnan(y_now).sum()):,} are"
+                f" not ({how}): pass a later as_of or a shorter horizon, or leave {name} out."
+            )
     at, all_rows = np.flatnonzero(rows), {**columns, "scores": scores}
 
-    def only(values: Any) -> Any:
+    def only(name: str, values: Any) -> Any:
         if isinstance(values, Mapping):
-            return {name: only(x) for name, x in values.items()}
-        if isinstance(values, tuple):
-            return tuple(map(only, values))
+            return {x: only(f"{name}[{x!r}]", column) for x, column in values.items()}
         if isinstance(values, Groups):
             return values.only(at)
-        return values if np.ndim(values) == 0 else rows_at(values, at)
+        if name == "value" and isinstance(values, tuple):
+            return tuple(x if is_number(x) else only(name, x) for x in values)
+        shape = shape_of(values)
+        if shape[:1] != (n,):
+            raise ValueError(
+                f"{name} has {(*shape, 1)[0]} rows for {n} labels: pass one entry per row."
+            )
+        # The rows that are asked have other numbers.
+        missing = name != "value" and len(shape) == 1 and are_missing(np.asarray(values))
+        if np.any(missing):
+            row = int(np.argmax(missing))
+            raise ValueError(f"{name} is missing at row {row}: pass it, or leave the row out.")
+        return rows_at(values, at)
 
     names = ("scores", "qid", "groups", "by", "value", "sample_weight")
-    found = {name: only(x) if name in names else x for name, x in all_rows.items()}
-    result = door(measure, y_now, found.pop("scores"), **found)
+    found = {
+        name: only(name, x) if name in names and x is not None else x
+        for name, x in all_rows.items()
+    }
+    try:
+        result = door(measure, y_now, found.pop("scores"), **found)
+    except ValueError as error:
+        if "weights" not in columns or "sampl" not in str(error):
+            raise
+        raise ValueError(
+            f"{error} The weights are those of labels that come late, and the design with"
+            " mature_only=True has none."
+        ) from error
     return replace(result, target=f"{result.target}; {late.text}; {how}")

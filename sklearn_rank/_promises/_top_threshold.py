@@ -498,6 +498,12 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
         return self
 
     def _fit(self, X: Any, y: Any, value: Any, params: dict[str, Any]) -> None:
+        if "design" in params:
+            raise TypeError(
+                "fit takes rows whose labels are known, and no design: of labels that come late"
+                " pass the mature rows, w > 0 for w = LabelDesign(..., mature_only=True)"
+                ".sample_weight(y), and design.labels(y) of these."
+            )
         refuse_misread(X=X, y=y, value=value)
         goals = self._goals(of_rows=value is not None)
         # What predict goes by, whatever the parameters are set to afterwards.

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _outer
 from .._optional import import_pandas
 from .._printed import Printed, fixed, html_table, text_table
-from .._times import check_duration, check_times, in_days
+from .._times import check_duration, check_times, in_days, last_time
 from .._typing import AnyArray, IntArray
 from .._validation import (
     are_missing,
@@ -208,7 +208,8 @@ def back_test(
     as_of : time, default=None
         Time up to which labels are known. None means the last one in the data.
     per : float or timedelta, default=1.0
-        Length of time whose rows are one list.
+        Length of time whose rows are one list. Days of times with a time zone are those of UTC;
+        for local days leave the zone out, as by ``entered.dt.tz_localize(None)``.
     start : time, default=None
         Start of the first period; as for :class:`PeriodSplit`.
     train_for : float or timedelta, default=None
@@ -326,8 +327,7 @@ def back_test(
         entered=entered, resolved=resolved, start=start, as_of=as_of, may_lack=("resolved",)
     )
     if "as_of" not in times:
-        until = [times[x] for x in ("entered", "resolved") if x in times]
-        times["as_of"] = np.fmax.reduce(np.concatenate(until), keepdims=True)
+        times["as_of"] = last_time(*(times[x] for x in ("entered", "resolved") if x in times))
     bounds = {x: times[x][0] for x in ("start", "as_of") if x in times}
     splitter = PeriodSplit(period, horizon=horizon, train_for=train_for, **bounds)
     per = check_duration("per", per)
@@ -339,7 +339,7 @@ def back_test(
         )
     rows = rows_in_time(splitter, times["entered"], len(check_column("y", y)), "entered")
     list_of = np.floor(rows.entered / per).astype(np.intp)
-    y = _labels_at_maturity(y, times, splitter.horizon)
+    y = _labels_at_maturity(y, times, splitter.horizon, pos_label)
     params = params if value is None else {**(params or {}), "value": value}
     columns: Any = pos_label, None, None, list_of, params
     samples = samples_of_names(named, X, y, measure, *columns)
@@ -434,13 +434,16 @@ def _parts(
     return np.array(numbers), parts
 
 
-def _labels_at_maturity(y: Any, times: dict[str, AnyArray], horizon: float) -> AnyArray:
+def _labels_at_maturity(
+    y: Any, times: dict[str, AnyArray], horizon: float, pos_label: Any
+) -> AnyArray:
     """Labels of rows that are mature at the end; of others any label, which is not used."""
     if "resolved" in times:
-        # Those that are mature at as_of do not depend on when we look.
         design = {x: times[x] for x in ("entered", "resolved")}
-        labels = _outer.LabelDesign(**design, horizon=horizon).labels(y)
-        return np.nan_to_num(labels).astype(np.int64)
+        # Rows that entered later are not known.
+        design["as_of"] = np.maximum(times["as_of"], times["entered"])
+        labels = _outer.LabelDesign(**design, horizon=horizon).labels(y, pos_label=pos_label)
+        return _outer.in_words(np.nan_to_num(labels).astype(np.int64), pos_label)
     column = check_column("y", y)
     lacking = are_missing(column)
     wrong = lacking & (in_days(times["as_of"] - times["entered"]) >= horizon)

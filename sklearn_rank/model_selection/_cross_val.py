@@ -141,7 +141,7 @@ def samples_of(
         raise ValueError("This requires y to be passed, but the target y is None.")
     partial = None
     if design is not None:
-        y, partial = _outer.check_partial_labels(y, design, "y", qid=qid)
+        y, partial = _outer.check_partial_labels(y, design, "y", qid, pos_label)
         _outer.check_fitted_proxy(y, partial)
         if partial.unreachable.any():
             raise ValueError(

@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank.inference import LabelDesign, compare, curve, metric_interval
+from sklearn_rank.model_selection import TopThresholdClassifier, cross_val_interval
 from tests.oracles.late_labels import (
     censoring_weights,
     influence,
@@ -280,3 +282,88 @@ def test_what_cannot_be_is_refused(changes, message):
 def test_arguments_that_do_not_go_together_are_refused(given, message):
     with pytest.raises(TypeError, match=message):
         LabelDesign(**given)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"y_score": "too long"}, "scores has 91 rows for 90 labels"),
+        ({"y_score": {"a": "too long"}}, r"scores\['a'\] has 91 rows for 90 labels"),
+        ({"by": np.zeros(89)}, "by has 89 rows for 90 labels"),
+        ({"value": [10, -1]}, "value has 2 rows for 90 labels"),
+        ({"value": (np.ones(91), -1.0)}, "value has 91 rows for 90 labels"),
+        ({"y_score": "lacks one"}, "scores is missing at row 89: pass it"),
+        ({"weights": "sampling"}, "leave sample_weight and weights out"),
+        ({"measure": "precision@5"}, "come late, and the design with mature_only=True has none"),
+        ({"method": "bootstrap"}, "come late, and the design with mature_only=True has none"),
+        (
+            {"horizon": 21, "value": (1, -1)},
+            r"value is for labels .* known, but \d+ are",
+        ),
+        ({"horizon": 21, "by": np.zeros(90)}, "a later as_of or a shorter horizon, or leave by"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
+def test_columns_that_are_not_of_the_rows_are_refused(log, asked, message):
+    score = log["score"].to_numpy()
+    wrong = {"too long": np.append(score, 1.0), "lacks one": np.append(score[:-1], np.nan)}
+    asked = {"measure": "profit@top0.3" if "value" in asked else "auc", "y_score": score, **asked}
+    if isinstance(asked["y_score"], dict):
+        asked["y_score"] = {"a": wrong["too long"]}
+    elif isinstance(asked["y_score"], str):
+        asked["y_score"] = wrong[asked["y_score"]]
+    design = replace(design_of(log), horizon=asked.pop("horizon", HORIZON))
+    with pytest.raises(ValueError, match=message):
+        metric_interval(y_true=log["y"], design=design, **asked)
+
+
+def test_the_amounts_of_open_rows_need_not_be_known(log):
+    is_open = np.array([label is None for label in known(log)[0]])
+    amount, found = np.arange(1.0, len(log) + 1), []
+    for _ in range(2):
+        value = (amount, -1.0)
+        found.append(
+            metric_interval(
+                "profit@top0.3", log["y"], log["score"], value=value, design=design_of(log)
+            )
+        )
+        amount[is_open] = np.nan
+    assert found[0] == found[1]
+
+
+def test_labels_may_be_words(log):
+    words, numbers = np.where(log["y"] == 1, "fraud", "fine"), log["y"].to_numpy()
+    design, X, given = design_of(log), log[["score"]], ((words, "fraud"), (numbers, None))
+    found, expected = ((design.labels(y, pos_label=x)) for y, x in given)
+    np.testing.assert_array_equal(found, expected, strict=True)
+    found, expected = (design.sample_weight(y, pos_label=x) for y, x in given)
+    np.testing.assert_array_equal(found, expected)
+    options = {"measure": "auc", "design": design}
+    found, expected = (
+        cross_val_interval(LogisticRegression(), X, y, pos_label=x, **options) for y, x in given
+    )
+    assert found.estimate == expected.estimate
+
+
+def test_times_that_are_yet_to_come_do_not_say_when_we_look(log):
+    start = np.datetime64("2024-01-01")
+    dates = {x: start + log[x].to_numpy().astype("m8[D]") for x in ("entered", "resolved")}
+    told = log["resolved"].to_numpy() <= AS_OF
+    dates["resolved"] = np.where(told, dates["resolved"], np.datetime64("9999-12-31"))
+    design = LabelDesign(**dates, horizon=HORIZON)
+    with pytest.raises(ValueError, match=r"9999-12-31T.* is yet to come: pass as_of"):
+        design.labels(log["y"])
+    expected = design_of(log).labels(log["y"])
+    found = replace(design, as_of=start + AS_OF).labels(log["y"])
+    np.testing.assert_array_equal(found, expected)
+    numbers = replace(design_of(log), resolved=np.where(told, log["resolved"], np.inf))
+    np.testing.assert_array_equal(numbers.labels(log["y"]), expected)
+    with pytest.raises(ValueError, match="inf, which is yet to come"):
+        replace(numbers, as_of=None).labels(log["y"])
+
+
+def test_a_promise_refuses_labels_that_are_not_all_known(log):
+    model = LogisticRegression().fit(log[["score"]], log["y"])
+    flag = TopThresholdClassifier(model, min_precision=0.3, cv="prefit")
+    with pytest.raises(TypeError, match=r"pass the mature rows, w > 0 for w = .*mature_only=True"):
+        flag.fit(log[["score"]], log["y"], design=design_of(log))

@@ -176,6 +176,16 @@ def test_dates_and_numbers_are_the_same_history():
     )
 
 
+def test_labels_may_be_words_and_open_rows_have_times_to_come():
+    words, to_come = np.where(EVENT, "late", "in time"), np.where(EVENT, RESOLVED, np.inf)
+    times = ROWS | {"resolved": to_come}
+    found = back_test(
+        MODELS, X, words, measure="precision@3", pos_label="late", **times, **SETTINGS
+    )
+    expected = back_test(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
+    assert found.list_values == expected.list_values
+
+
 def test_no_score_depends_on_a_label_that_was_not_known_then():
     rng = np.random.default_rng(1)
     models = {"trees": RandomForestClassifier(10, random_state=0), **MODELS}
