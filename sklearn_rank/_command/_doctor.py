@@ -6,13 +6,17 @@ import os
 import re
 import shlex
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from math import isnan, log
+from typing import Any
 
 import numpy as np
 
 from .._order import tied_blocks
 from .._printed import fixed
 from .._typing import BoolArray, FloatArray, IntArray
+from ..inference._shared import read_rankers
+from ..metrics._shared import autocorrelations
 from ._evaluate import Result, compare_rankings, evaluate
 from ._output import DESIGNS, LABELS, CommandError, as_json, flag, listed, sentences, write
 from ._rankings import COLUMNS, IN_PART, check_columns, in_rows, is_usual_score, read_rankings
@@ -141,7 +145,7 @@ class Doctor:
         used = {getattr(asked, name) for name in COLUMNS}
         used.update(*names.values())
         if unused := [name for name in self.header if name not in used]:
-            ids = "--qid and --groups take ids of queries and of users"
+            ids = "--qid and --groups take ids of queries, of users, or days"
             self.found.append(f"Not used: {listed(unused)}; {ids}.")
         times = [name for name in filter(None, unused) if self.columns[name].are_times]
         if times and asked.entered is None:
@@ -231,6 +235,7 @@ class Doctor:
         if not self.can:
             return
         self.commands.append(self._command("evaluate"))
+        self._describe_days(next(iter(results)))
         for name in self.rankings.scores:
             self._check_direction(name)
         if len(self.rankings.scores) > 1:
@@ -266,6 +271,25 @@ class Doctor:
 
     def _result(self, name: str, title: str) -> Result:
         return evaluate(self.rankings, name, title, self.evaluated)
+
+    def _describe_days(self, title: str) -> None:
+        """Say how values of days depend on each other, and what is done about it."""
+        asked = self.rankings.arguments(title, list(self.rankings.scores))
+        if asked.pop("design") is not None:
+            return
+        of_rows = [asked.pop(name) for name in ("measure", "y_true", "scores")]
+        with suppress(ValueError):
+            rankers = read_rankers(*of_rows, compared=False, **asked)
+            groups = (rankers.samples or rankers.evidences)[0].groups
+            if groups is None or not groups.in_time or rankers.joint is None:
+                return
+            sums: Any = rankers.joint.groups
+            found = autocorrelations(sums[:, groups.present])[0]
+            each = ", ".join(f"{r:.2f} ({x})" for x, r in zip(rankers.names, found, strict=True))
+            self.found.append(
+                f"{title} over {groups.count} {groups.in_time}: autocorrelation from one to the"
+                f" next {each}; intervals allow for it."
+            )
 
     def _check_direction(self, name: str) -> None:
         """Say whether a score orders the rows the wrong way, perfectly, or not surely at all."""

@@ -76,7 +76,10 @@ class Column:
         return int(self.texts.null_count)
 
     def ids(self) -> Coded:
+        """Ids of all rows, which are times where all texts are."""
         self.refuse_missing()
+        with suppress(ValueError):
+            return Coded(self.codes.codes, check_times(ids=self.codes.distinct)["ids"])
         return self.codes
 
     def numbers(self) -> FloatArray:

@@ -252,11 +252,13 @@ def compare(
         segment; with the scores of one ranker only, of the differences between the segments.
     qid : array-like of shape (n_samples,), or mapping, default=None
         Query id of each row, in any order. The measure is then averaged over queries, and the
-        queries are the sample. None means one list, or two-dimensional input.
+        queries are the sample; if ids are times, they depend on those near in time. None means one
+        list, or two-dimensional input.
     groups : array-like of shape (n_samples,), or mapping, default=None
         Id of the group (patient, user) of each row, or of each query for two-dimensional input.
-        Rows of different groups are independent, rows of one group may depend on each other in any
-        way. None means independent items or queries; the test rejects too often if they are not.
+        Rows of different groups are independent, unless these are times (dates, timestamps), rows
+        of one group may depend on each other in any way. None means independent items or queries;
+        the test rejects too often if they are not.
     sample_weight : array-like of shape (n_samples,), or mapping, default=None
         Weights of the rows, for measures that support weights; ``weights`` says what they mean.
     weights : {"frequency", "sampling"} or None, default=None

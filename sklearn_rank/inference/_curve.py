@@ -95,8 +95,8 @@ def curve(
     qid : array-like of shape (n_samples,), default=None
         Query id of each row: the curve is of means over queries, and ``at`` is required.
     groups : array-like of shape (n_samples,), default=None
-        Id of the group (patient, user) of each row; rows of different groups are independent. None
-        means independent rows.
+        Id of the group (patient, user) of each row; rows of different groups are independent,
+        unless these are times (dates, timestamps). None means independent rows.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows; ``weights`` says what they mean.
     weights : {"frequency", "sampling"} or None, default=None

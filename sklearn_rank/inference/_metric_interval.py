@@ -83,7 +83,8 @@ def metric_interval(
         against all negatives; other measures have the first kind only. With ``qid`` a query is in
         one segment. A segment without a value is a row with the reason in the column ``note``.
     qid : array-like or dask collection of shape (n_samples,), default=None
-        Query id of each row, in any order. None means one list, or two-dimensional input.
+        Query id of each row, in any order. None means one list, or two-dimensional input. Queries
+        whose ids are times (dates, timestamps) depend on those near in time, as days do.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
         Weights of the rows, for measures that support weights; ``weights`` says what they mean.
     weights : {"frequency", "sampling"} or None, default=None
@@ -92,9 +93,9 @@ def metric_interval(
         proportional to 1 / weight; with ``qid`` each query was, and all its rows have its weight.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (user, session) of each row; shape (n_queries,) for two-dimensional input.
-        Rows or queries of different groups are independent, those of one group may depend on each
-        other in any way. None means independent queries, or items of one list; the interval is
-        much too short if they are not.
+        Rows or queries of different groups are independent, unless these are times (dates,
+        timestamps), those of one group may depend on each other in any way. None means independent
+        queries, or items of one list; the interval is much too short if they are not.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     value : pair or array-like of shape (n_samples,) or (n_samples, 2), default=None
@@ -185,6 +186,14 @@ def metric_interval(
     squared deviations over groups, each divided by ``sqrt(1 - share)``, with Student's quantile
     for their effective number, ``(sum of s^2)^2 / sum of s^4`` for groups of s queries, minus one.
     The bootstraps resample groups.
+
+    **Days.** Where ids of ``groups``, or of ``qid`` without groups, are times, those near in time
+    may depend on each other. With n sums s_t over times in their order, and ``L_j = sqrt(2 / n)
+    sum of cos(pi j (t - 1/2) / n) s_t``, the variance is ``(n - 1) sum of L_j^2 / sum of g_j``
+    over the first ``max(4, .4 n^(2/3))`` transforms, at most n / 2 [8]_. The g_j are what
+    an autoregression has there of its density at 0, with the autocorrelation that lasts; Student's
+    quantile has ``(sum of g)^2 / sum of g^2`` degrees of freedom. Gaps do not count. Bootstraps,
+    "exact" and "dkw", which need independent groups, are refused.
 
     **One list.** Target and methods by measure; the first method is that of "auto":
 
@@ -322,6 +331,8 @@ def metric_interval(
        area under the ROC curve*, JMLR 6, Corollary 6, Theorem 8, Equations 7 to 14.
     .. [7] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
        statistics*, NIPS 21, Propositions 3 and 5.
+    .. [8] Lazarus, Lewis, Stock & Watson (2018), *HAR inference: recommendations for practice*,
+       Journal of Business & Economic Statistics 36.
 
     Examples
     --------

@@ -4,7 +4,7 @@ The variance of a sum of values that depend on those of other times is the numbe
 the spectral density at frequency 0. Of values z_t in the order of time the transforms ``L_j =
 sqrt(2 / n) sum_t cos(pi j (t - 1/2) / n) z_t`` are uncorrelated, and the variance of each is the
 density at the frequency ``pi j / n``; the mean does not move them. The first ones stand for the
-frequency 0 (Mueller 2004; Lazarus, Lewis, Stock & Watson 2018).
+frequency 0 (Müller 2007; Lazarus, Lewis, Stock & Watson 2018).
 """
 
 from __future__ import annotations

@@ -3,13 +3,17 @@
 import gzip
 import itertools
 import json
+import re
 import shlex
 
 import numpy as np
 import pytest
 
 from sklearn_rank._command import main
+from sklearn_rank.metrics import get_measure
 from tests.command.files import LABEL, NEW, OLD, QRELS, RUN, write_csv
+from tests.inference.test_days import log
+from tests.oracles.days import autocorrelation
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -405,3 +409,20 @@ def test_json_has_the_columns_and_the_text_goes_to_a_file(command, files):
 def test_the_commands_name_the_program_that_was_called(files, capsys):
     assert main(["doctor", "predictions.csv"], as_module=True) == 0
     assert "\npython -m sklearn_rank compare predictions.csv " in capsys.readouterr().out
+
+
+def test_days_and_how_they_depend_are_reported(command):
+    y, a, b, day = log(2, r=0.95)
+    columns = {"label": y, "score_a": a, "score_b": b, "day": np.datetime64("2024-01-01") + day}
+    write_csv("days.csv", columns | {"day": columns["day"].astype(str)})
+    for option, title in (("--groups", "auc"), ("--qid", "ndcg@10")):
+        text = " ".join(command("doctor", "days.csv", option, "day")[0].split())
+        said = re.search(rf"{re.escape(title)} over 40 days: .* next (.*) \(score_a\)", text)
+        values = get_measure("ndcg@10")(y, a, qid=day, average=None)
+        if title != "auc":
+            assert float(said[1]) == round(autocorrelation(values.tolist(), 1), 2)
+        assert "intervals allow for it" in text
+    text = command("doctor", "days.csv", "--qid", "day", "--score", "score_a")[0]
+    assert "over 40 days" in text
+    write_csv("days.csv", columns | {"day": day})
+    assert "intervals allow for it" not in command("doctor", "days.csv", "--qid", "day")[0]

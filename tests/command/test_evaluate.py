@@ -501,3 +501,26 @@ def test_known_labels_of_one_class_leave_room_for_the_other(results, files):
     design = LabelDesign(strata=FIRST)
     check_interval(row, metric_interval("precision@40", labels, columns[NEW], design=design))
     assert row["high"] > 0.05
+
+
+@pytest.mark.parametrize("write", [str, lambda day: str(day).replace("-", "")])
+def test_ids_that_are_dates_are_times(command, write):
+    columns = queries(n_queries=25)
+    day = np.datetime64("2024-02-20") + np.repeat(np.arange(25), 8)
+    write_csv("days.csv", columns | {"query": np.array([write(x) for x in day])})
+    of_file = (
+        "days.csv",
+        "--label",
+        "grade",
+        "--score",
+        NEW,
+        "--measure",
+        "precision@top0.3(rel>=1)",
+    )
+    for name in ("qid", "groups"):
+        out, _, code = command("evaluate", *of_file, f"--{name}", "query", "--format", "json")
+        (found,) = json.loads(out)["results"]
+        asked = "precision@top0.3(rel>=1)", columns["grade"], columns[NEW]
+        expected = metric_interval(*asked, **{name: day})
+        assert (code, found["low"], found["high"]) == (0, expected.low, expected.high)
+        assert expected.width != metric_interval(*asked, **{name: columns["query"]}).width

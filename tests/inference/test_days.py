@@ -126,6 +126,11 @@ def test_limits_cover_where_those_of_independent_days_do_not():
 
 # ----------------------------------------------------------------------- each door has it at once
 
+
+def chunked(values):
+    return pytest.importorskip("dask.array").from_array(values, chunks=200)
+
+
 DOORS = {
     "interval, queries": lambda y, a, b, ids: metric_interval("precision@10", y, a, qid=ids),
     "interval, table": lambda y, a, b, ids: (
@@ -135,6 +140,9 @@ DOORS = {
     ),
     "accumulator": lambda y, a, b, ids: metric_interval(
         Accumulator("precision@10").update(y, a, qid=ids)
+    ),
+    "chunks": lambda y, a, b, ids: metric_interval(
+        "precision@10", *map(chunked, (y, a)), qid=chunked(ids)
     ),
     "compare, queries": lambda y, a, b, ids: (
         compare("precision@10", y, {"a": a, "b": b}, qid=ids).interval
@@ -184,7 +192,7 @@ def test_only_the_variance_knows_of_times(name):
     assert days.width > 1.15 * numbers.width
     # In the order of time, not of rows, and whatever the gaps.
     order = np.random.default_rng(0).permutation(800)
-    if name not in ("compare, unpaired", "segments", "segments, one list"):
+    if name not in ("chunks", "compare, unpaired", "segments", "segments, one list"):
         gaps = DAY + day**2
         turned = DOORS[name](*(x[order] for x in columns), gaps[order])
         assert [turned.low, turned.high] == pytest.approx([days.low, days.high])
