@@ -66,7 +66,7 @@ X_test.iloc[first].assign(ill=y_test.iloc[first]).head()
 # ------------
 #
 # With ``qid=day`` the measure is the mean over days, and with ``pos_label`` the
-# labels may be words. Pass dates, not numbers of days: the limits then allow for
+# labels may be words. Pass dates, not numbers of days: limits then allow for
 # bad weeks (:doc:`/user_guide/comparisons`). Keep the days of training before
 # those of the test.
 #
