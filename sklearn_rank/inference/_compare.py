@@ -273,10 +273,11 @@ def compare(
         the amounts.
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
-        ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
-        sample of all rows. The methods are those of :func:`metric_interval`. The comparison is of
-        the population, except by limits of one list over all labels, which are for this list
-        alone: the conclusion is then "better on this list".
+        ``pandas.NA``), or when labels come, if they come late: a :class:`LabelDesign`, or "all" if
+        the labelled rows are a simple random sample of all rows. The methods are those of
+        :func:`metric_interval`. The comparison is of the population, except by limits of one list
+        over all labels, which are for this list alone: the conclusion is then "better on this
+        list".
     alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
         Alternative hypothesis of each contrast: the difference is not 0; below 0; above 0; not
         worse by ``margin`` or more; or smaller than ``margin`` in both directions. None means

@@ -107,7 +107,8 @@ def curve(
         For measures of amounts and labels of two classes: what each row brings, as for
         :func:`metric_interval`.
     design : LabelDesign, "all" or None, default=None
-        How rows were chosen for labelling, if some labels are missing; ``at`` is then required.
+        How rows were chosen for labelling, if some labels are missing; ``at`` is then required. Or
+        when labels come, if they come late.
     conditional : bool or None, default=None
         Whether the labels of one list are treated as fixed, as for :func:`metric_interval`.
     level : float, default=0.95

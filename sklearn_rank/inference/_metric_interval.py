@@ -104,9 +104,9 @@ def metric_interval(
         the amounts.
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
-        ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
-        sample of all rows. The method is "score" or "bounds", for queries "wilson" or "wilson of
-        bounds".
+        ``pandas.NA``), or when labels come, if they come late: a :class:`LabelDesign`, or "all" if
+        the labelled rows are a simple random sample of all rows. The method is "score" or
+        "bounds", for queries "wilson" or "wilson of bounds".
     conditional : bool or None, default=None
         Whether the labels of one list are treated as fixed: a target that depends on the fraction
         of positives is then at that of this list. If False, or with ``weights="sampling"``, the
