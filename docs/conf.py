@@ -88,7 +88,7 @@ GROUPS = {  # in reading order
         "accuracy_at_top_certificate",
     ],
     "queries": ["compare_rankers"],
-    "labels_and_clicks": ["position_bias", "label_ranking"],
+    "labels_and_clicks": ["late_labels", "position_bias", "label_ranking"],
     "benchmarks": [
         "top_of_list_rankers",
         "top_of_list_sets",
@@ -101,6 +101,7 @@ TASKS = [
     "fraud_and_screening.py",
     "search_ranking.py",
     "flag_and_promise.py",
+    "labels_after_weeks.py",
     "compare_two_aucs.py",
     "reviewed_rows.py",
 ]
