@@ -1,7 +1,7 @@
 """Do limits of back-tests hold at the end of every week at once, where days depend on each other?
 
     python benchmarks/studies/back_tests.py             # print, about an hour on one core
-    python benchmarks/studies/back_tests.py --write     # also store the results
+    python benchmarks/studies/back_tests.py --weeks 8 --write   # also store the results
 
 Protocol, written before the first run. A history has 8, 16 or 36 weeks of days of 40 rows, 15 % of
 them events, and two models that were fitted before: ``a`` scores ``(1 + d) y + e`` and ``b``
@@ -44,7 +44,7 @@ COLUMNS += [
     for which in ("last", "pointwise", "together")
     for tail in ("above", "below")
 ]
-COLUMNS += [("width", "width, last", ".2f")]
+COLUMNS += [("width", "width, last", ".2f"), ("histories", "histories", "")]
 
 
 class Column(ClassifierMixin, BaseEstimator):
@@ -113,26 +113,27 @@ def cell(weeks, rho, n_histories):
             widths = table.together[-1].width / table.pointwise[-1].width
             found[name].append([*np.concatenate(misses), widths])
     for name, rows in found.items():
-        names = [key for key, *_ in COLUMNS[len(KEYS) :]]
+        names = [key for key, *_ in COLUMNS[len(KEYS) : -1]]
         means = dict(zip(names, np.mean(rows, axis=0).tolist(), strict=True))
-        yield {"question": name, "weeks": weeks, "rho": rho, **means}
+        yield {"question": name, "weeks": weeks, "rho": rho, "histories": n_histories, **means}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--histories", type=int, default=1000)
+    parser.add_argument("--weeks", type=int, nargs="*", default=[8, 16, 36])
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = []
     with threadpool_limits(1):
-        for weeks in (8, 16, 36):
+        for weeks in options.weeks:
             for rho in (0.0, 0.3, 0.7, 0.9):
                 rows += cell(weeks, rho, options.histories)
+                if options.write:
+                    update_results("back_tests", rows, KEYS)
     print(describe_machine())
     print(format_table(rows, COLUMNS))
-    if options.write:
-        update_results("back_tests", rows, KEYS)
 
 
 if __name__ == "__main__":
