@@ -68,8 +68,10 @@ class BackTest(Printed):
         Differences as in ``by_period``.
     differences_so_far : Intervals or None
         Differences as in ``so_far``.
+    lists : dict of str to tuple
+        The ``period`` and the ``start`` of each list.
     list_values : dict of str to tuple
-        Start and period of each list, and its value by each model: NaN if it has none.
+        Value of each list by each model; NaN if it has none.
     rows : ndarray of shape (n_tested,), default=None
         Numbers of the rows that were tested.
     labels : ndarray of shape (n_tested,), default=None
@@ -96,6 +98,7 @@ class BackTest(Printed):
     comparison: Comparison | None
     differences_by_period: Intervals | None
     differences_so_far: Intervals | None
+    lists: dict[str, tuple[Any, ...]]
     list_values: dict[str, tuple[Any, ...]]
     rows: Any = field(default=None, compare=False)
     labels: Any = field(default=None, compare=False)
@@ -109,11 +112,9 @@ class BackTest(Printed):
         pandas.DataFrame
             The value by each model; the index has the start of the period and of the list.
         """
-        pandas = import_pandas("to_frame", "read list_values")
-        columns = dict(self.list_values)
-        index = [columns.pop(name) for name in ("period", "start")]
-        names = ["period", "start"]
-        return pandas.DataFrame(columns, index=pandas.MultiIndex.from_arrays(index, names=names))
+        pandas = import_pandas("to_frame", "read lists and list_values")
+        index = pandas.MultiIndex.from_arrays([*self.lists.values()], names=[*self.lists])
+        return pandas.DataFrame(self.list_values, index=index)
 
     def __str__(self) -> str:
         return f"{text_table(*self._of_periods())}\n\n{self._of_all}"
@@ -139,7 +140,7 @@ class BackTest(Printed):
             so_far[until, name] = f"{value} [{low}, {high}]"
         shown = {"from": "start", "trained on": "train_rows", "tested": "test_rows"}
         header = [*shown, *self.names, *(f"{name} so far" for name in asked)]
-        rows, of_lists = [], np.array(self.list_values["period"])
+        rows, of_lists = [], np.array(self.lists["period"])
         for i, (start, end) in enumerate(
             zip(self.periods["start"], self.periods["end"], strict=True)
         ):
@@ -395,11 +396,8 @@ def back_test(
         comparison=comparison,
         differences_by_period=differences[0] if differences else None,
         differences_so_far=differences[1] if differences else None,
-        list_values={
-            "period": tuple(starts[i] for i in period_of),
-            "start": texts(per * lists),
-            **{x: tuple(row) for x, row in zip(named, values.tolist(), strict=True)},
-        },
+        lists={"period": tuple(starts[i] for i in period_of), "start": texts(per * lists)},
+        list_values={x: tuple(row) for x, row in zip(named, values.tolist(), strict=True)},
         rows=tested,
         labels=labels[tested],
         scores=scores,

@@ -1,5 +1,8 @@
 """Back-tests: by their definition, nothing that was not known then, and limits of the days."""
 
+import json
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 
+from sklearn_rank._printed import fixed
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.model_selection import PeriodSplit, back_test
 from tests.oracles import back_test as oracle
@@ -139,8 +143,8 @@ def test_values_by_their_definition(times, options):
             scorer_of(model), value_of, X.tolist(), y, ENTERED.tolist(), **asked
         )
         begins, starts, values = zip(*lists, strict=True)
-        assert found.list_values["period"] == tuple(f"{x:g}" for x in begins)
-        assert found.list_values["start"] == tuple(f"{x:g}" for x in starts)
+        assert found.lists["period"] == tuple(f"{x:g}" for x in begins)
+        assert found.lists["start"] == tuple(f"{x:g}" for x in starts)
         np.testing.assert_allclose(found.list_values[name], values)
         np.testing.assert_allclose(found.to_frame()[name], values)
         assert found.values[name].interval.estimate == pytest.approx(np.mean(values))
@@ -169,8 +173,7 @@ def test_dates_and_numbers_are_the_same_history():
     assert found.comparison == same.comparison
     assert found.periods["start"][0] == "2024-01-13"
     assert same.periods["start"][0] == "12"
-    rest = {x: v for x, v in found.list_values.items() if x not in ("start", "period")}
-    assert rest == {x: same.list_values[x] for x in rest}
+    assert found.list_values == same.list_values
     assert (
         found.so_far.keys["at"] == same.so_far.keys["at"] == (5, 5, 10, 10, 15, 15, 20, 20, 21, 21)
     )
@@ -271,7 +274,7 @@ def test_amounts_and_arguments_of_fits_are_those_of_the_rows():
     assert found.comparison is None
     day = np.floor(ENTERED[found.rows])
     y = found.labels
-    for start, profit in zip(found.list_values["start"], found.list_values["first"], strict=True):
+    for start, profit in zip(found.lists["start"], found.list_values["first"], strict=True):
         rows = found.rows[day == float(start)]
         top = rows[np.argsort(-X[rows, 0])[:3]]
         event = (RESOLVED[top] - ENTERED[top] <= HORIZON).astype(int)
@@ -292,6 +295,24 @@ def test_queries_are_those_of_the_days():
 
     found = back_test({"days": DaysOnly()}, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
     assert found.names == ("days",)
+
+
+def test_what_is_printed_is_what_the_tables_say():
+    one = back_test({"start": FirstFeature()}, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
+    both = back_test(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
+    for found in (one, both):
+        lines = str(found).splitlines()
+        table = found.so_far if found is one else found.differences_so_far
+        for start, end in zip(found.periods["start"], found.periods["end"], strict=True):
+            (line,) = [x for x in lines if x.startswith(f"{start} ")]
+            assert f"[{fixed(table[end].pointwise[0].low, sign=found is both)}, " in line
+        again = pickle.loads(pickle.dumps(found))
+        assert again == found
+        assert again.to_frame().equals(found.to_frame())
+        assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["names"] == [*found.names]
+        assert found._repr_html_().count("<table") == (2 if found is one else 3)
+    assert one.to_frame().columns.tolist() == ["start"]
+    assert one.to_frame()["start"].mean() == pytest.approx(one.values.interval.estimate)
 
 
 HEADS = {"estimators": MODELS, "X": X, "y": EVENT, "measure": "precision@3", **ROWS, **SETTINGS}
