@@ -113,9 +113,9 @@ for day in pd.date_range("2013-10-12", "2014-03-01", freq="14D"):
         break
 
 # %%
-# **Decision**: sort by nine columns, for 1 % more. Do not promise 60 %: autumn
-# has fewer late flights. If the mix drifts within weeks, pass ``strata``, or
-# ``mature_only=True``.
+# **Decision**: sort by nine columns, for a percentage point. Do not promise
+# 60 %: autumn has fewer late flights. If the mix drifts within weeks, pass
+# ``strata``, or ``mature_only=True``.
 #
 # Where to go next
 # ----------------
