@@ -338,6 +338,7 @@ RENAMED = {
 }
 NAMES = (
     "method|level|baseline|margin|alternative|n_resamples|review_top|audit|most_below|value|groups"
+    "|horizon"
 )
 
 

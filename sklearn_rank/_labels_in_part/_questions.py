@@ -12,7 +12,7 @@ from .._lists import numbers_of_queries
 from .._partitions import refuse_collections
 from .._sklearn_compat import rows_at
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import are_missing, check_qid, column_of, is_number, shape_of
+from .._validation import Coded, are_missing, check_qid, column_of, is_number, shape_of
 from ..inference import Comparison, Interval
 from ..inference._shared import (
     Joint,
@@ -255,7 +255,7 @@ def call_as_of(
         if np.any(missing):
             row = int(np.argmax(missing))
             raise ValueError(f"{name} is missing at row {row}: pass it, or leave the row out.")
-        return rows_at(values, at)
+        return values[at] if isinstance(values, Coded) else rows_at(values, at)
 
     names = ("scores", "qid", "groups", "by", "value", "sample_weight")
     found = {

@@ -197,12 +197,16 @@ def test_labels_that_come_late(command, results, files):
     scores = {key: columns[key] for key in (NEW, OLD)}
     found = json.loads(results("compare", "t.csv", *GIVEN, *of_days))["results"][0]
     assert found["low"] == list(compare("auc", known, scores, design=design).low)
+    given = (*of_dates, "--as-of", str(dates[-1]), "--qid", "date")
+    found = json.loads(results("compare", "t.csv", *GIVEN[:6], "precision@1", *GIVEN[7:], *given))
+    expected = compare("precision@1", known, scores, qid=dates[:-1], design=design)
+    assert found["results"][0]["low"] == list(expected.low)
     n_known = int((~np.isnan(design.labels(known))).sum())
     assert f"{n_known} with labels" in results("evaluate", "t.csv", *GIVEN[:-2], *of_days)
     out = results("doctor", "t.csv", "--label", LABEL, "--score", NEW)
     assert "'date', 'told_on'; if a 0 may mean not yet, pass --entered" in " ".join(out.split())
     for given, message in (
-        (of_dates[:4], "the label is an event within a horizon"),
+        (of_dates[:4], "the label is an event within a horizon: pass --horizon, in days"),
         (of_days[2:], "--as-of is for labels known in part: pass it with"),
         ((*of_dates, "--as-of", "20"), "entered holds times without a time zone, but as_of holds"),
     ):
