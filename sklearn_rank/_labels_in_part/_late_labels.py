@@ -19,7 +19,8 @@ from .._lists import LabelType, check_lists, numbers_of_queries
 from .._times import check_duration, check_times, in_days, last_time
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import are_missing, array_of_labels, check_qid, refuse_misread
-from ..metrics._shared import Groups, singleton_groups
+from .._warn import warn
+from ..metrics._shared import Groups, autocorrelations, look_dependent, singleton_groups
 
 if TYPE_CHECKING:
     from ._label_design import LabelDesign
@@ -135,6 +136,24 @@ class LateLabels:
         """Whether rows were watched for the horizon in each stratum that has open rows."""
         n_mature = np.bincount(self.strata, self.mature & self.chosen)
         return bool(n_mature[self.strata[~self.known]].all() and self.probability.all())
+
+    def warn_of_days(self, entered: Any) -> None:
+        """Warn if labels look as if days depended on each other, where rows count as independent.
+
+        Labels of rows that are not mature are known by what they are.
+        """
+        counts = self.known & self.mature
+        (times,) = check_times(entered=entered).values()
+        days = times.astype("M8[D]") if times.dtype.kind == "M" else np.floor(times)
+        _, day_of = np.unique(days[counts], return_inverse=True)
+        rates = np.bincount(day_of, self.labels[counts]) / np.bincount(day_of)
+        if look_dependent(rates):
+            warn(
+                f"Labels of {len(rates)} days of entry are correlated from one to the next"
+                f" ({float(autocorrelations(rates)[0]):.2f}), but rows count as independent: if"
+                " days depend on each other, pass the dates of entry as groups.",
+                UserWarning,
+            )
 
     def weights(self, groups: Groups | None = None) -> tuple[FloatArray, CensoredRows]:
         """Rows that each known label stands for, 0 if unknown; what moves with these weights."""

@@ -205,6 +205,8 @@ def call_as_of(
             f"No label is known: the horizon is {late.horizon:g} days, and rows were watched for"
             f" {late.watched.max():g} at most. Pass a later as_of or a shorter horizon."
         )
+    if not (of_times or {"qid", "groups"} & set(columns)):
+        late.warn_of_days(design.entered)
     y_now, rows, how = late.labels, known, "all labels known"
     if of_times:
         measure, y_now, how = order_of_events(late, vars(design) | columns)

@@ -1,5 +1,6 @@
 """Labels that come late: what is known on a day, and intervals from it."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -367,3 +368,24 @@ def test_a_promise_refuses_labels_that_are_not_all_known(log):
     flag = TopThresholdClassifier(model, min_precision=0.3, cv="prefit")
     with pytest.raises(TypeError, match=r"pass the mature rows, w > 0 for w = .*mature_only=True"):
         flag.fit(log[["score"]], log["y"], design=design_of(log))
+
+
+def test_days_that_look_dependent_are_a_warning_where_rows_count_as_independent():
+    rng = np.random.default_rng(0)
+    day = np.repeat(np.arange(70), 40)
+    score = rng.normal(size=len(day))
+    dates = np.datetime64("2024-01-01") + day
+    for storms, warns in ((0.0, False), (2.0, True)):
+        y = rng.random(len(day)) < 1 / (1 + np.exp(2 - score - storms * np.sin(day / 5)))
+        resolved = np.where(y, dates + rng.integers(0, 7, len(day)), np.datetime64("NaT"))
+        times = {"entered": dates, "resolved": resolved, "horizon": 7}
+        design, messages = LabelDesign(**times, as_of=dates[-1]), []
+        for columns in ({}, {"groups": dates}, {"qid": dates}):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                metric_interval("precision@top0.2", y, score, design=design, **columns)
+            messages.append([str(x.message) for x in caught])
+        assert [len(x) for x in messages] == [warns, 0, 0]
+        if warns:
+            # Those of the last week are known because of what they are.
+            assert "Labels of 63 days of entry are correlated" in messages[0][0]
