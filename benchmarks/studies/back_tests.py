@@ -128,7 +128,7 @@ def main():
     rows = []
     with threadpool_limits(1):
         for weeks in options.weeks:
-            for rho in (0.0, 0.3, 0.7, 0.9):
+            for rho in (0, 0.3, 0.7, 0.9):
                 rows += cell(weeks, rho, options.histories)
                 if options.write:
                     update_results("back_tests", rows, KEYS)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import IntArray
+from ..metrics._shared import FEWEST_TIMES
 from ._intervals import Intervals
 from ._segments import queries_or_why, rows_of_segments
 from ._simultaneous import Rankers, covariance_of, simultaneous_table
@@ -29,7 +30,8 @@ def tables_over_time(
     """Two tables of each that is asked: by period, and so far, with the two keys of each period.
 
     ``period_of`` is the period of each query that has a value. A period without a value has a
-    note; so far there is a row as soon as there is one.
+    note. So far there is a row as soon as queries tell how they depend on each other, and the
+    last one.
     """
     by_period, so_far = [], []
     for period, (own, until) in enumerate(keys):
@@ -37,9 +39,12 @@ def tables_over_time(
         before = queries_or_why(rankers, np.flatnonzero(period_of <= period))
         if not isinstance(before, str):
             so_far.append((until, before))
+    sizes = [len(found.samples[0].values) for _, found in so_far]
+    first = min(int(np.searchsorted(sizes, FEWEST_TIMES)), len(sizes) - 1)
+    so_far = so_far[first:]
     # Of a stationary series, means over the first n and the first N > n have the correlation
     # sqrt(n / N), whatever the dependence of neighbours, if both are many.
-    n = np.array([len(found.samples[0].values) for _, found in so_far], dtype=np.float64)
+    n = np.array(sizes[first:], dtype=np.float64)
     steps = np.sqrt(np.minimum.outer(n, n) / np.maximum.outer(n, n))
     tables = []
     for contrasts in asked:

@@ -60,8 +60,8 @@ class BackTest(Printed):
         Mean of each model over the lists of each period, with the columns ``period`` and
         ``ranker``.
     so_far : Intervals
-        Mean of each model over all lists until the end of each period, with the columns ``at``,
-        the days since the start, and ``until``, their end: a curve.
+        Mean of each model over all lists until the end of each period from the eighth list on,
+        with the columns ``at``, the days since the start, and ``until``, their end: a curve.
     comparison : Comparison or None
         Differences of models over all lists; None for one model.
     differences_by_period : Intervals or None
@@ -303,7 +303,7 @@ def back_test(
     precision@10 of each day, known within 21 days; models trained on what was known
     limits of 95 % at each end of a period
     from  trained on  tested  linear  random      linear - random so far
-    28           742     696  0.2286  0.0688  +0.1597 [+0.0917, +0.2278]
+    28           742     696  0.2286  0.0688
     35          1461     709  0.3000  0.0715  +0.1941 [+0.1266, +0.2616]
     42          2105     678  0.2143  0.0630  +0.1798 [+0.0878, +0.2719]
     <BLANKLINE>
