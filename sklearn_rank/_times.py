@@ -105,12 +105,11 @@ def _read_time(name: str, value: Any, row: int) -> Any:
 
 def hold_times(column: Any) -> bool:
     """Whether ids are dates or timestamps, as the first one is."""
-    if isinstance(column, Coded):
-        column = column.distinct
-    if isinstance(column, str) or not hasattr(column, "__len__") or not len(column):
+    try:
+        first = np.asarray((column.distinct if isinstance(column, Coded) else column)[:1]).ravel()
+    except (IndexError, TypeError):  # of a single id
         return False
-    first = np.asarray(column[:1])
-    return first.dtype.kind == "M" or isinstance(first.ravel()[0], date)
+    return first.dtype.kind == "M" or any(isinstance(x, date) for x in first)
 
 
 def check_duration(name: str, value: Any) -> float:

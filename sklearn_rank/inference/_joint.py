@@ -320,13 +320,6 @@ class Joint:
             return self.kinds[0].values
         return independent_units(self.groups, self.times)[0]
 
-    def degrees_of(self, contrast: FloatArray) -> float:
-        """Degrees of freedom of the variance of a contrast between groups."""
-        most = inf
-        if self.groups is not None:
-            most = float(independent_units(contrast @ self.groups, self.times)[1])
-        return min(self.spread.of(contrast), most)
-
     @property
     def errors(self) -> FloatArray:
         """Standard error of each statistic; with added items where these show no variance."""
@@ -350,16 +343,15 @@ class Joint:
         degrees are the n for which the sum is as observed. Units of several kinds are independent,
         or groups are their sums; of times the degrees are at most those of the transforms.
         """
-        moments, most = [kind.moments(contrast) for kind in self.kinds], inf
+        moments = [kind.moments(contrast) for kind in self.kinds]
         unseen = sum(x.unseen(contrast, *m) for x, m in zip(self.kinds, moments, strict=True))
+        square, fourth = (sum(m[i] for m in moments) for i in (0, 1))
+        variance, most = square, inf
         if self.groups is not None:
-            squares = (contrast @ self.groups) ** 2
-            moments = [(float(squares.sum()), float(squares @ squares))]
-        variance, fourth = sum(m[0] for m in moments), sum(m[1] for m in moments)
-        degrees = 3.0 * (variance + unseen) ** 2 / fourth if fourth > 0.0 else inf
-        if self.groups is not None:
-            units, most = independent_units(contrast @ self.groups, self.times)
-            variance = float(np.sum(units**2))
+            sums = contrast @ self.groups
+            units, most = independent_units(sums, self.times)
+            square, fourth, variance = (float(np.sum(x)) for x in (sums**2, sums**4, units**2))
+        degrees = 3.0 * (square + unseen) ** 2 / fourth if fourth > 0.0 else inf
         return variance + unseen, max(min(degrees, float(most)), 1.0)
 
     def missed(self, contrast: FloatArray) -> Missed:

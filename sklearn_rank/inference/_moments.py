@@ -115,7 +115,8 @@ class ClassMoments(Moments):
             if influence.ends is None and degrees < inf:  # the largest of a sample are no ends
                 degrees = float(joint.standard_errors(np.ones((1, 1)))[1][0])
         else:
-            degrees = joint.degrees_of(np.ones(1))
+            _, most = independent_units(joint.groups, joint.times)  # type: ignore[arg-type]
+            degrees = min(joint.spread.of(np.ones(1)), float(np.min(most)))
         origin, unit = (influence.range[0], length) if isfinite(length) else (0.0, 1.0)
         sizes, means, squares, effect = _of_classes(influence, groups, joint)
         if influence.exponent != 1.0 and not influence.estimate:

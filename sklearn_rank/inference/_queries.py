@@ -103,6 +103,11 @@ class QueryValues:
         """Of the mean; without a range its limits are Student's."""
         part, length, bounded = self.part, self.range[1] - self.range[0], self.is_bounded
         variance, independent = part.variance, float(np.sum(part.corrected**2))
+        units = nan
+        if bounded:
+            # Days that depend on each other tell as much as fewer independent ones.
+            units = length / float(part.moved_together(np.array([length]))[0])
+            units *= min(independent / variance, 1.0) if variance > 0.0 else 1.0
         noise = 0.0 if self.noise is None else float(self.noise @ self.noise)
         plain = self.groups is None and self.weight is None
         return MeanMoments(
@@ -116,12 +121,7 @@ class QueryValues:
             # Of the kurtosis over 2: by it, over the effective number, half a value counts.
             excess=excess_of(part.sums[0] / length, part.effective) if bounded else 0.0,
             effective=part.effective,
-            # Days that depend tell as much as fewer independent ones.
-            units=length
-            / float(part.moved_together(np.array([length]))[0])
-            / max(variance / independent if independent > 0.0 else 1.0, 1.0)
-            if bounded
-            else nan,
+            units=units,
             degrees=part.degrees,
             are_shares=are_shares(self) and (plain or self.constant),
             of_labels=self.shown + noise,

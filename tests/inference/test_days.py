@@ -7,7 +7,9 @@ import pytest
 from scipy.stats import t as student
 
 from sklearn_rank.inference import LabelDesign, compare, curve, metric_interval
+from sklearn_rank.inference._limits import wilson_limits
 from sklearn_rank.inference._queries import QueryValues, sample_interval
+from sklearn_rank.inference._shared import read_rankers
 from sklearn_rank.metrics import Accumulator, get_measure
 from sklearn_rank.metrics._evidence import Groups
 from sklearn_rank.metrics._in_time import independent_units, look_dependent
@@ -214,21 +216,33 @@ def test_folds_and_labels_that_come_late_are_of_days_too():
     assert widths[1] > 1.1 * widths[0]
 
 
-def test_errors_of_a_table_are_those_of_each_row():
+@pytest.mark.parametrize(
+    ("measure", "name"),
+    [
+        ("precision@10", "qid"),
+        ("auc", "groups"),
+        ("ap", "groups"),
+        ("precision@90", "groups"),
+    ],
+)
+def test_units_of_a_table_have_the_variance_of_each_row(measure, name):
     y, a, b, day = log(7)
-    found = metric_interval(
-        ["precision@10", "ndcg@5"], y, {"a": a, "b": b}, qid=DAY + day, random_state=0
-    )
-    for measure in ("precision@10", "ndcg@5"):
-        for name, score in {"a": a, "b": b}.items():
-            (row,) = found[measure][name].pointwise
-            one = metric_interval(measure, y, score, qid=DAY + day)
-            assert (row.low, row.high, row.standard_error) == (
-                one.low,
-                one.high,
-                one.standard_error,
+    scores, ids = {"a": a, "b": b}, {name: DAY + day}
+    rankers = read_rankers(get_measure(measure), y, scores, compared=False, **ids)
+    errors = np.sqrt((rankers.units**2).sum(axis=1))
+    for error, score in zip(errors, scores.values(), strict=True):
+        one = metric_interval(measure, y, score, **ids)
+        if one.standard_error is None:  # of draws, whose limits are those of a share
+            n = one.estimate * (1 - one.estimate) / error**2
+            assert one.width == pytest.approx(
+                np.diff(wilson_limits(one.estimate, n, 0.95))[0], rel=0.5
             )
-    assert all(x.width >= y.width for x, y in zip(found.together, found.pointwise, strict=True))
+        else:
+            assert one.standard_error == pytest.approx(error, rel=0.03)
+    found = metric_interval([measure], y, scores, random_state=0, **ids)
+    for row, score in zip(found.pointwise, scores.values(), strict=True):
+        one = metric_interval(measure, y, score, **ids)
+        assert (row.low, row.high) == (one.low, one.high)
 
 
 # ------------------------------------------------------------------------- what is refused, warned
