@@ -183,7 +183,7 @@ DOORS = {
 
 @pytest.mark.parametrize("name", DOORS)
 def test_only_the_variance_knows_of_times(name):
-    y, a, b, day = log(5, r=0.9)
+    y, a, b, day = log(7, r=0.95)
     columns = y, a, b
     found = {
         kind: quietly(DOORS[name], *columns, ids)
@@ -191,7 +191,9 @@ def test_only_the_variance_knows_of_times(name):
     }
     numbers, days = found.values()
     assert days.estimate == numbers.estimate
-    assert days.width > 1.15 * numbers.width
+    # Fewer degrees of freedom alone make limits at most 1.4 times as wide.
+    more = name.endswith(("list", "draws", "shares", "top", "grades"))
+    assert days.width > (2.0 if more else 1.15) * numbers.width
     # In the order of time, not of rows, and whatever the gaps.
     order = np.random.default_rng(0).permutation(800)
     if name not in ("chunks", "compare, unpaired", "segments", "segments, one list"):
