@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from sklearn_rank.inference import LabelDesign, compare, curve, metric_interval
+from sklearn_rank import OrderPreservingRanker
+from sklearn_rank._labels_in_part._late_labels import LateLabels
+from sklearn_rank.inference import (
+    LabelDesign,
+    compare,
+    curve,
+    metric_interval,
+    two_sample_rank_test,
+)
 from sklearn_rank.inference._limits import wilson_limits
 from sklearn_rank.inference._queries import QueryValues, sample_interval
 from sklearn_rank.inference._shared import read_rankers
@@ -216,6 +224,48 @@ def test_folds_and_labels_that_come_late_are_of_days_too():
         widths.append(found.width)
     assert late is None
     assert widths[1] > 1.1 * widths[0]
+
+
+def test_queries_of_folds_are_days_too():
+    y, a, b, day = log(7, r=0.95)
+    X = np.stack([a, b], axis=1)
+    widths = []
+    for ids in (day, DAY + day):
+        ranker = OrderPreservingRanker()
+        found = quietly(cross_val_interval, ranker, X, y, measure="precision@10", qid=ids, cv=3)
+        widths.append(found.high - found.low)
+    assert widths[1] > 1.5 * widths[0]
+
+
+def test_days_of_censored_rows_count():
+    y, _, _, day = log(6)
+    entered = DAY + day
+    known = np.where(y == 1, entered + 5, np.datetime64("NaT"))
+    design = LabelDesign(entered=entered, resolved=known, horizon=5, as_of=DAY + 42)
+    late = LateLabels.of(design, y)
+    assert not late.known[day >= 38].any()
+    _, rows = late.weights(Groups(day, 40, "days"))
+    assert rows.only(late.known).times.all()
+
+
+def test_two_samples_of_the_same_days_depend_on_each_other():
+    y, a, b, day = log(7)
+    both = {"a": DAY + day, "b": DAY + day}
+    found = compare("precision@10", {"a": y, "b": y}, {"a": a, "b": b}, qid=both).interval
+    one, other = (metric_interval("precision@10", y, x, qid=DAY + day) for x in (a, b))
+    assert found.width < 0.8 * np.hypot(one.width, other.width)
+
+
+def test_rank_tests_of_days():
+    rng = np.random.default_rng(0)
+    level, day = np.repeat(autoregression((40,), 0.95, rng), 20), np.repeat(np.arange(40), 20)
+    score, first = level + rng.normal(size=800), day < 20
+    samples, ids = (score[first], score[~first]), (DAY + day[first], DAY + day[~first])
+    found = two_sample_rank_test(*samples, groups=ids)
+    numbers = two_sample_rank_test(*samples, groups=(day[first], day[~first]), method="normal")
+    assert found.pvalue > 2 * numbers.pvalue
+    with pytest.raises(ValueError, match="method='exact' needs independent groups"):
+        two_sample_rank_test(*samples, groups=ids, method="exact")
 
 
 @pytest.mark.parametrize(
