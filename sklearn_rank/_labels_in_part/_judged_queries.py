@@ -128,7 +128,9 @@ class JudgedQueries:
 
     def target(self, conditional: bool = False) -> str:
         if not self.is_bounded:
-            return f"mean {self.measure.name} over queries, {self.partial.text}"
+            groups = self.groups
+            over = groups.size_text if groups is not None and groups.in_time else "queries"
+            return f"mean {self.measure.name} over {over}, {self.partial.text}"
         n_open, these = int(self.partial.unreachable.sum()), "these " * conditional
         return f"mean {self.measure.name} over {these}queries for any labels of {n_open} rows"
 

@@ -250,10 +250,11 @@ def test_days_of_censored_rows_count():
 
 def test_two_samples_of_the_same_days_depend_on_each_other():
     y, a, b, day = log(7)
-    both = {"a": DAY + day, "b": DAY + day}
-    found = compare("precision@10", {"a": y, "b": y}, {"a": a, "b": b}, qid=both).interval
-    one, other = (metric_interval("precision@10", y, x, qid=DAY + day) for x in (a, b))
-    assert found.width < 0.8 * np.hypot(one.width, other.width)
+    rows = "precision@10", {"a": y, "b": y}, {"a": a, "b": b}
+    one, other = (metric_interval("precision@10", y, x, qid=DAY + day).width for x in (a, b))
+    for later, least, most in ((0, 0.0, 0.8), (100, 0.9, 1.5)):  # the same days, and others
+        found = compare(*rows, qid={"a": DAY + day, "b": DAY + later + day}).interval
+        assert least < found.width / np.hypot(one, other) < most
 
 
 def test_rank_tests_of_days():
