@@ -269,9 +269,9 @@ def back_test(
     others with other training rows is not a part of the limits.
 
     In ``so_far`` the limits of each time are pointwise. The wider ones hold at the ends of all
-    periods together, so that a difference may be acted on at the first end at which they exclude
-    0. The means until two ends have the correlation ``sqrt(n / N)`` of a stationary series, for
-    numbers n and N of lists.
+    periods together, whichever is looked at; with strong dependence they miss more often
+    (:doc:`/benchmarks/inference`). The means until two ends have the correlation ``sqrt(n / N)``
+    of a stationary series, for numbers n and N of lists.
 
     The cost is that of the fits, and O(n) time for each period.
 
