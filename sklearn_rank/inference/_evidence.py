@@ -163,9 +163,13 @@ def _numbered(ids: Any) -> Groups:
 
 def _by_appearance(ids: Any) -> Groups:
     codes = numbers_of_queries(ids)
+    n_groups = int(codes.max()) + 1
+    values, of_rows = (ids.distinct, ids.codes) if isinstance(ids, Coded) else (ids, None)
+    if not DATE.fullmatch(str(values[0])):
+        return Groups(codes, n_groups)
     rows = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
-    distinct = ids.distinct[ids.codes[rows]] if isinstance(ids, Coded) else ids[rows]
-    return Groups(codes, len(rows), look_like_times=are_dates(distinct))
+    distinct = values[rows if of_rows is None else of_rows[rows]]
+    return Groups(codes, n_groups, look_like_times=are_dates(distinct))
 
 
 def check_pair_of_groups(groups: Any) -> None:
