@@ -18,6 +18,9 @@ at most .06 for rho of 0 and .3, .09 for .7 and .15 for .9, the share by which t
 end may miss by the aim for days that depend; a width at the last end of at most 1.5 of the
 pointwise one for differences (those of values hold for both models at once, of which ``a`` is
 counted). Nothing was chosen by these designs.
+
+A first run led to means so far that begin with the eighth list. The second one, of the rule as it
+is, has histories of its own.
 """
 
 import argparse
@@ -87,7 +90,7 @@ def cell(weeks, rho, n_histories):
     days = np.repeat(np.arange(7 * weeks + 2), ROWS)
     models = {"a": Column(0), "b": Column(1)}
     for number in range(n_histories):
-        X, y = history(seeded(weeks, rho, number), 7 * weeks + 2, rho)
+        X, y = history(seeded("second run", weeks, rho, number), 7 * weeks + 2, rho)
         report = back_test(
             models,
             X,

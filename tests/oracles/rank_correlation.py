@@ -27,8 +27,10 @@ def somers_d(y_true, y_score):
 def c_index(y_true, y_score):
     """Share in order of the pairs that differ in their labels, pairs tied by score one half."""
     pairs = list(combinations(zip(y_true, y_score, strict=True), 2))
-    unequal = [(y1 - y2, s1 - s2) for (y1, s1), (y2, s2) in pairs if y1 != y2]
-    return sum(0.5 if s == 0 else (y > 0) == (s > 0) for y, s in unequal) / len(unequal)
+    unequal = [pair for pair in pairs if pair[0][0] != pair[1][0]]
+    # Infinite scores may be equal, but their difference is no number.
+    shares = [0.5 if s1 == s2 else (y1 > y2) == (s1 > s2) for (y1, s1), (y2, s2) in unequal]
+    return sum(shares) / len(unequal)
 
 
 def tau_x(y_true, y_score):
