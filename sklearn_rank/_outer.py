@@ -21,6 +21,7 @@ __getattr__, __dir__ = on_first_use(
             "in_words",
             "interval_in_part",
             "interval_of_folds",
+            "labelled_sample",
             "lists_in_part",
             "random_rows",
             "rows_at_random",

@@ -18,6 +18,9 @@ from ._validation import (
     shown,
 )
 
+# Days, or hours, of no log are as many; numbers such as 20240131 and seconds since 1970 are more.
+MOST_DAYS = 1e7
+
 # What the values of a column are; those of different kinds cannot be subtracted.
 NUMBERS, LOCAL, ZONED = "numbers", "times without a time zone", "times with a time zone"
 
@@ -35,6 +38,8 @@ def check_times(*, may_lack: tuple[str, ...] = (), **columns: Any) -> dict[str, 
             continue
         is_one = is_number(values) or isinstance(values, str | date | np.datetime64)
         found[name], kinds[name] = _as_times(name, [values] if is_one else values)
+        if kinds[name] == NUMBERS:
+            _refuse_coded(name, found[name])
         missing = are_missing(found[name])
         if missing.any() and name not in may_lack:
             raise ValueError(
@@ -52,6 +57,17 @@ def check_times(*, may_lack: tuple[str, ...] = (), **columns: Any) -> dict[str, 
     return {
         name: x if x.dtype == kind else _all_missing(len(x), kind) for name, x in found.items()
     }
+
+
+def _refuse_coded(name: str, numbers: FloatArray) -> None:
+    """Refuse numbers that are dates such as 20240131, or seconds since 1970, and no days."""
+    coded = np.isfinite(numbers) & (np.abs(numbers) >= MOST_DAYS)
+    if coded.any():
+        raise ValueError(
+            f"{name} is {numbers[np.argmax(coded)]:.0f} at row {int(np.argmax(coded))}, no number of"
+            " days: pass times, such as pandas.to_datetime(column, format='%Y%m%d') of dates that"
+            " are written as numbers, or pandas.to_datetime(column, unit='s') of seconds since 1970."
+        )
 
 
 def _all_missing(n: int, dtype: Any) -> AnyArray:

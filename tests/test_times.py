@@ -62,6 +62,8 @@ def test_a_column_without_any_time_is_of_the_kind_of_the_others():
         ({"a": [1, STAMPS[0]]}, "a mixes numbers and times"),
         ({"a": ["2024-01-31", "last week"]}, "a is 'last week' at row 1, which is no time"),
         ({"a": [STAMPS[0], None]}, "a has no time at row 1"),
+        ({"a": [20240131, 20240201]}, r"a is 20240131 at row 0, no number of days: .*%Y%m%d"),
+        ({"a": [0, 1706659200]}, r"a is 1706659200 at row 1, no number of days: .*unit='s'"),
     ],
     ids=str,
 )

@@ -5,6 +5,7 @@ from ._label_design import (
     LabelDesign,
     check_fitted_proxy,
     check_partial_labels,
+    labelled_sample,
     random_rows,
     rows_at_random,
 )

@@ -11,19 +11,21 @@ from scipy.special import betainc
 from scipy.stats import rankdata
 
 from .._lists import numbers_of_queries
-from .._sklearn_compat import num_samples
+from .._sklearn_compat import num_samples, rows_at
 from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 from .._validation import (
     Coded,
     are_missing,
     array_of_labels,
     check_flag,
+    check_generator,
     check_number,
     check_qid,
     check_scores,
     check_vector,
     check_whole,
     distinct_codes,
+    is_whole,
     refuse_misread,
     shown,
 )
@@ -562,6 +564,28 @@ def random_rows(y_true: Any, design: Any, rng: np.random.Generator, groups: Any)
     if groups is None:
         _refuse_number(partial, singleton_groups(len(partial.known)))
     return rows_at_random(partial, rng)
+
+
+def labelled_sample(
+    design: Any, X: Any, y: Any, columns: dict[str, Any], pos_label: Any, cv: Any, rng: Any
+) -> tuple[Any, AnyArray, dict[str, Any]]:
+    """Rows of a fit whose labels are a random sample of all: the rows, labels, other columns."""
+    if (
+        cv is not None
+        and not is_whole(cv)
+        and not isinstance(cv, str)
+        and not hasattr(cv, "split")
+    ):
+        raise ValueError("cv has numbers of rows, of which design takes some: pass a splitter.")
+    labels, partial = check_partial_labels(y, design, "y", pos_label=pos_label)
+    n, rows = len(labels), rows_at_random(partial, check_generator(rng))
+
+    def only(values: Any) -> Any:
+        if isinstance(values, tuple):
+            return tuple(map(only, values))
+        return rows_at(values, rows) if np.ndim(values) and num_samples(values) == n else values
+
+    return rows_at(X, rows), labels[rows], {name: only(x) for name, x in columns.items()}
 
 
 def rows_at_random(partial: PartialLabels, rng: np.random.Generator) -> IntArray:

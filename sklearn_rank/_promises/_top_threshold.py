@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
+from .. import _outer
 from .._printed import Printed
 from .._sklearn_compat import num_samples
 from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
@@ -408,10 +409,10 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
     The promise is for the classifier that was calibrated. With several folds another one, fitted
     to all rows, is used, and the promise is approximate. It is for rows like those of the
     calibration; :class:`~sklearn_rank.inference.ConfidenceSequence` watches whether they stay so.
-    Where labels come late the rows of ``fit`` are those that are old enough for every label to be
-    known, and not those with a label (:doc:`/user_guide/score_to_action`): then the promise holds
-    where the mix has not drifted since they entered. One that is made anew holds with ``level``
-    each time.
+    Where labels come late, with ``design``, the rows of ``fit`` are those that are old enough for
+    every label to be known, and not those with a label (:doc:`/user_guide/score_to_action`): then
+    the promise holds where the mix has not drifted since they entered. One that is made anew holds
+    with ``level`` each time.
     Weights passed to ``fit`` go to the classifier; each calibration row of positive weight counts
     once.
 
@@ -467,8 +468,11 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
             With ``min_value``, what each row brings if it is flagged, as for
             :func:`sklearn_rank.metrics.get_scorer`.
         **params : dict
-            ``groups``, the id of the group of each row, and arguments of the classifier's ``fit``,
-            such as ``sample_weight``; with metadata routing they go where they are requested.
+            ``groups``, the id of the group of each row; ``design``, a
+            :class:`~sklearn_rank.inference.LabelDesign` if labels are known in part or come late:
+            those rows count whose labels are a random sample of all, such as the mature ones; and
+            arguments of the classifier's ``fit``, such as ``sample_weight``; with metadata routing
+            they go where they are requested.
 
         Returns
         -------
@@ -498,12 +502,11 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
         return self
 
     def _fit(self, X: Any, y: Any, value: Any, params: dict[str, Any]) -> None:
-        if "design" in params:
-            raise TypeError(
-                "fit takes rows whose labels are known, and no design: of labels that come late"
-                " pass the mature rows, w > 0 for w = LabelDesign(..., mature_only=True)"
-                ".sample_weight(y), and design.labels(y) of these."
-            )
+        if (design := params.pop("design", None)) is not None:
+            columns = {**params, "value": value}
+            of_fit = columns, self.pos_label, self.cv, self.random_state
+            X, y, params = _outer.labelled_sample(design, X, y, *of_fit)
+            value = params.pop("value")
         refuse_misread(X=X, y=y, value=value)
         goals = self._goals(of_rows=value is not None)
         # What predict goes by, whatever the parameters are set to afterwards.

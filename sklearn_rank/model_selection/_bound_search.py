@@ -28,6 +28,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .. import _outer
 from .._typing import AnyArray
 from .._validation import (
     check_choice,
@@ -383,7 +384,9 @@ arbitrary.
         y : array-like of shape (n_samples,)
             Labels of two classes, or grades.
         **params : dict
-            ``qid``, ``groups``, for measures such as ``"profit@50"`` ``value`` (see
+            ``design``, a :class:`~sklearn_rank.inference.LabelDesign` if labels are known in part
+            or come late: those rows count whose labels are a random sample of all, such as the
+            mature ones. ``qid``, ``groups``, for measures such as ``"profit@50"`` ``value`` (see
             :func:`sklearn_rank.metrics.get_scorer`), and the parameters of the estimator's
             ``fit``; see Notes of the class.
 
@@ -422,6 +425,9 @@ arbitrary.
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         refuse_misread(**params | {"X": X, "y": y})
+        if (design := params.pop("design", None)) is not None:
+            of_fit = params, self.pos_label, self.cv, self.random_state
+            X, y, params = _outer.labelled_sample(design, X, y, *of_fit)
         X, y = labelled_rows(X, y)
         divided = _divide_metadata(self, params, measure, len(y))
         params_of_each, value, of_split, qid, wholes = divided

@@ -6,10 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank.inference import LabelDesign, compare, curve, metric_interval
-from sklearn_rank.model_selection import TopThresholdClassifier, cross_val_interval
+from sklearn_rank.model_selection import (
+    BoundSearchCV,
+    TopThresholdClassifier,
+    cross_val_interval,
+)
 from tests.oracles.late_labels import (
     censoring_weights,
     influence,
@@ -363,11 +368,35 @@ def test_times_that_are_yet_to_come_do_not_say_when_we_look(log):
         replace(numbers, as_of=None).labels(log["y"])
 
 
-def test_a_promise_refuses_labels_that_are_not_all_known(log):
-    model = LogisticRegression().fit(log[["score"]], log["y"])
-    flag = TopThresholdClassifier(model, min_precision=0.3, cv="prefit")
-    with pytest.raises(TypeError, match=r"pass the mature rows, w > 0 for w = .*mature_only=True"):
-        flag.fit(log[["score"]], log["y"], design=design_of(log))
+@pytest.mark.parametrize("words", [False, True])
+def test_promises_and_searches_take_the_mature_rows(words):
+    rng = np.random.default_rng(0)
+    X, entered = rng.normal(size=(1500, 2)), rng.integers(0, 60, 1500).astype(float)
+    event = rng.random(1500) < 1 / (1 + np.exp(1 - X[:, 0]))
+    resolved = np.where(event, entered + rng.integers(0, 20, 1500), np.nan)
+    y = np.where(event, "fraud", "ok") if words else event.astype(int)
+    pos_label = {"pos_label": "fraud"} if words else {}
+    groups, value = np.arange(1500) // 2, (rng.exponential(9, 1500), np.full(1500, -1.0))
+    design = LabelDesign(entered=entered, resolved=resolved, horizon=14, as_of=60)
+    mature = entered <= 46
+    labels = (event & (resolved - entered <= 14))[mature]
+    labels = np.where(labels, "fraud", "ok") if words else labels.astype(int)
+    model = LogisticRegression()
+    promise = {"min_precision": 0.3, "cv": 3, "random_state": 0, **pos_label}
+    found = TopThresholdClassifier(model, **promise).fit(X, y, design=design, groups=groups)
+    expected = TopThresholdClassifier(model, **promise)
+    expected.fit(X[mature], labels, groups=groups[mature])
+    assert str(found.report_) == str(expected.report_)
+    of_value = TopThresholdClassifier(model, min_value=0.0, cv=3, random_state=0, **pos_label)
+    by_hand = clone(of_value).fit(X[mature], labels, value=tuple(x[mature] for x in value))
+    of_value.fit(X, y, value=value, design=design)
+    assert str(of_value.report_) == str(by_hand.report_)
+    search = BoundSearchCV(model, {"C": [0.1, 1.0]}, cv=2, random_state=0, **pos_label)
+    of_hand = clone(search).fit(X[mature], labels)
+    assert search.fit(X, y, design=design).best_bound_ == of_hand.best_bound_
+    parts = [(np.arange(700), np.arange(700, 1500))]
+    with pytest.raises(ValueError, match="cv has numbers of rows, of which design takes some"):
+        search.set_params(cv=parts).fit(X, y, design=design)
 
 
 def test_days_that_look_dependent_are_a_warning_where_rows_count_as_independent():
