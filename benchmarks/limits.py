@@ -219,10 +219,10 @@ def back_tests():
         ("linear models, each day", linear, 1),
         ("a linear model and trees, each week", trees, 7),
     ):
-        how = {"period": period, "horizon": 14, "as_of": "2024-03-01"}
-        call = partial(back_test, models, X, y, measure="precision@40", random_state=0, **how)
+        cv = PeriodSplit(period, horizon=14, as_of="2024-03-01")
+        call = partial(back_test, models, X, y, cv=cv, measure="precision@40", random_state=0)
         call = partial(call, entered=entered, resolved=resolved)
-        splits = list(PeriodSplit(**how).split(X, groups=entered))
+        splits = list(cv.split(X, groups=entered))
         by_hand = partial(fitted_and_scored, models.values(), X, y, splits)
         yield f"back_test of {name}", call, ("fits and scores", by_hand), None
 

@@ -63,10 +63,11 @@ def _refuse_coded(name: str, numbers: FloatArray) -> None:
     """Refuse numbers that are dates such as 20240131, or seconds since 1970, and no days."""
     coded = np.isfinite(numbers) & (np.abs(numbers) >= MOST_DAYS)
     if coded.any():
+        row = int(np.argmax(coded))
         raise ValueError(
-            f"{name} is {numbers[np.argmax(coded)]:.0f} at row {int(np.argmax(coded))}, no number of"
-            " days: pass times, such as pandas.to_datetime(column, format='%Y%m%d') of dates that"
-            " are written as numbers, or pandas.to_datetime(column, unit='s') of seconds since 1970."
+            f"{name} is {numbers[row]:.0f} at row {row}, no number of days: pass times, such as"
+            " pandas.to_datetime(column, format='%Y%m%d') of dates that are written as numbers, or"
+            " pandas.to_datetime(column, unit='s') of seconds since 1970."
         )
 
 

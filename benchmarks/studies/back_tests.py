@@ -37,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table, seeded, update_results
 
 from sklearn_rank.metrics import get_measure
-from sklearn_rank.model_selection import back_test
+from sklearn_rank.model_selection import PeriodSplit, back_test
 
 KEYS = ("question", "weeks", "rho")
 ROWS, SHARE, SPREAD, MEASURE = 40, 0.15, 0.7, "precision@10"
@@ -95,11 +95,8 @@ def cell(weeks, rho, n_histories):
             models,
             X,
             y,
+            cv=PeriodSplit(7, horizon=1, start=2, as_of=7 * weeks + 2),
             entered=days,
-            as_of=7 * weeks + 2,
-            start=2,
-            horizon=1,
-            period=7,
             measure=MEASURE,
             random_state=number,
         )

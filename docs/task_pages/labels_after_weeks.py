@@ -23,7 +23,7 @@ from sklearn_rank.inference import (
     curve,
     metric_interval,
 )
-from sklearn_rank.model_selection import back_test
+from sklearn_rank.model_selection import PeriodSplit, back_test
 from sklearn_rank.plotting import CurveDisplay
 
 X, grade, qid = load_flights(return_X_y=True, as_frame=True)
@@ -86,12 +86,10 @@ result = back_test(
     models,
     X,
     claim,
+    cv=PeriodSplit(28, horizon=42, as_of="2014-03-01"),
     entered=entered,
     resolved=came,
-    horizon=42,
-    as_of="2014-03-01",
     measure="precision@10",
-    period=28,
     baseline="one",
 )
 print(result)

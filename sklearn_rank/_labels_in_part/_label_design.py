@@ -162,9 +162,9 @@ class LabelDesign:
     mix is of, such as a channel: it needs to hold within strata only. The population is that of
     all rows. With ``mature_only`` nothing is assumed, and it is that of the mature rows. If no row
     of a stratum is mature, the limits are those over all labels that open rows can have. Queries
-    count if all of their rows are mature. Sequences, batches, certificates and folds take the
-    mature rows as a sample of all rows. Rows count as independent without ``groups``, which are
-    the dates of entry where days depend on each other; a warning says where they look so.
+    count if all of their rows are mature. Sequences, promises, searches, batches and folds take
+    the mature rows as a sample of all rows. Rows count as independent without ``groups``, which
+    are the dates of entry where days depend on each other; a warning says where they look so.
 
     ``pool``, with ``strata``, ``inclusion_probability`` or ``review_top``, says which rows were
     chosen for a label that comes late, as one that is open looks like one that was not chosen; the

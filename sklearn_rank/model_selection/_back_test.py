@@ -7,6 +7,7 @@ such as the rows of a day, are the sample, in order of time.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from .._validation import (
     check_generator,
     check_level,
     refuse_misread,
+    shown,
 )
 from ..inference import Comparison, Intervals
 from ..inference._shared import (
@@ -159,15 +161,11 @@ def back_test(
     X: Any,
     y: Any,
     *,
+    cv: PeriodSplit,
     entered: Any,
-    horizon: Any,
     measure: MeasureLike,
-    period: Any,
     resolved: Any = None,
-    as_of: Any = None,
     per: Any = 1.0,
-    start: Any = None,
-    train_for: Any = None,
     baseline: str | None = None,
     value: Any = None,
     params: dict[str, Any] | None = None,
@@ -194,27 +192,21 @@ def back_test(
         Labels or grades at maturity. Those of rows that are not mature at the end are not used,
         and may be missing. With ``resolved`` labels of two classes, as for
         :class:`~sklearn_rank.inference.LabelDesign`.
+    cv : PeriodSplit
+        The periods, after which models are trained again, the horizon, which rows they are trained
+        on, and until when labels are known, where None is the last time of ``entered`` and
+        ``resolved``. A period is a multiple of ``per``.
     entered : array-like of shape (n_samples,)
         Time at which each row entered and was scored: numbers of days, dates or timestamps.
-    horizon : float or timedelta
-        Time from the entry until a label is certain, in days or in the unit of numbers.
     measure : str, Measure, ScoreGeneratingFunction or callable
         The measure of a list, such as ``"precision@40"`` or ``"profit@40"``.
-    period : float or timedelta
-        Length of a period, after which models are trained again; a multiple of ``per``.
     resolved : array-like of shape (n_samples,), default=None
         Time at which the label of ``y`` became known, missing if it did not; as for
         :class:`~sklearn_rank.inference.LabelDesign`. A label is 1 if ``y`` is and it became known
         within the horizon. None means that ``y`` is the label at maturity.
-    as_of : time, default=None
-        Time up to which labels are known. None means the last one in the data.
     per : float or timedelta, default=1.0
         Length of time whose rows are one list. Days of times with a time zone are those of UTC;
         for local days leave the zone out, as by ``entered.dt.tz_localize(None)``.
-    start : time, default=None
-        Start of the first period; as for :class:`PeriodSplit`.
-    train_for : float or timedelta, default=None
-        Length of the time in which training rows entered. None means all mature rows.
     baseline : str or None, default=None
         Model that every other one is compared with, ``other - baseline``. None means all pairs.
     value : pair, array-like of shape (n_samples,) or (n_samples, 2), default=None
@@ -244,7 +236,8 @@ def back_test(
         training rows of a period have one class, a label was resolved before its row entered or
         is missing, or times cannot be subtracted.
     TypeError
-        If ``estimators`` is neither a mapping nor a list, or has a wrong type.
+        If ``estimators`` is neither a mapping nor a list, or has a wrong type, or ``cv`` is no
+        :class:`PeriodSplit`.
 
     See Also
     --------
@@ -283,21 +276,22 @@ def back_test(
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn_rank.model_selection import back_test
+    >>> from sklearn_rank.model_selection import PeriodSplit, back_test
     >>> rng = np.random.default_rng(0)
     >>> entered, X = rng.uniform(0, 70, size=7000), rng.normal(size=(7000, 2))
     >>> y = rng.random(7000) < 1 / (1 + np.exp(3 - X[:, 0]))
     >>> resolved = np.where(y, entered + rng.exponential(7, size=7000), np.nan)
     >>> models = {"linear": LogisticRegression(), "random": DummyClassifier()}
-    >>> times = {"entered": entered, "resolved": resolved, "horizon": 21, "as_of": 70}
+    >>> weeks = PeriodSplit(7, horizon=21, as_of=70)
     >>> found = back_test(
     ...     models,
     ...     X,
     ...     y,
+    ...     cv=weeks,
+    ...     entered=entered,
+    ...     resolved=resolved,
     ...     measure="precision@10",
-    ...     period=7,
     ...     random_state=0,
-    ...     **times,
     ... )
     >>> print(found)
     precision@10 of each day, known within 21 days; models trained on what was known
@@ -323,14 +317,19 @@ def back_test(
     question = None
     if len(named) > 1 or baseline is not None:
         question = Question.of(measure, tuple(named), baseline, None, None, level)
+    if not isinstance(cv, PeriodSplit):
+        raise TypeError(
+            f"cv={shown(cv)} must be a PeriodSplit, such as PeriodSplit(7, horizon=28) for weeks."
+        )
     refuse_misread(X=X, y=y, entered=entered, resolved=resolved)
-    times = check_times(
-        entered=entered, resolved=resolved, start=start, as_of=as_of, may_lack=("resolved",)
-    )
+    columns: Any = {"entered": entered, "resolved": resolved, "start": cv.start, "as_of": cv.as_of}
+    times = check_times(**columns, may_lack=("resolved",))
     if "as_of" not in times:
         times["as_of"] = last_time(*(times[x] for x in ("entered", "resolved") if x in times))
-    bounds = {x: times[x][0] for x in ("start", "as_of") if x in times}
-    splitter = PeriodSplit(period, horizon=horizon, train_for=train_for, **bounds)
+    splitter = copy(cv)
+    splitter.start, splitter.as_of = (
+        times[x][0] if x in times else None for x in ("start", "as_of")
+    )
     per = check_duration("per", per)
     in_period = splitter.period / per
     if in_period != round(in_period):
@@ -342,8 +341,8 @@ def back_test(
     list_of = np.floor(rows.entered / per).astype(np.intp)
     y = _labels_at_maturity(y, times, splitter.horizon, pos_label)
     params = params if value is None else {**(params or {}), "value": value}
-    columns: Any = pos_label, None, None, list_of, params
-    samples = samples_of_names(named, X, y, measure, *columns)
+    of_rows: Any = pos_label, None, None, list_of, params
+    samples = samples_of_names(named, X, y, measure, *of_rows)
     measure, labels = samples[0].measure, samples[0].labels
     numbers, parts = _parts(splitter, rows, list_of, samples[0].plan.y)
     fits = fit_parts([x.plan for x in samples], parts, n_jobs)

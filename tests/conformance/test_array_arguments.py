@@ -50,7 +50,8 @@ CLICKS = RNG.random(N) < 0.5
 ENTERED = np.arange(N) * 30.0 / N
 RESOLVED = np.where(Y == 1, ENTERED + 1.0, np.nan)
 MODELS = {"a": LogisticRegression(), "b": LogisticRegression(C=9)}
-OF_TIME = {"horizon": 3, "period": 5}
+PERIODS = {"horizon": 3, "period": 5}
+OF_TIME = {"cv": model_selection.PeriodSplit(**PERIODS)}
 
 # A valid value of each argument that takes an array, by its name.
 ARRAYS = {
@@ -567,7 +568,7 @@ def of_scalars():
             "measure": "precision@2",
             **OF_TIME,
         },
-        model_selection.PeriodSplit: OF_TIME,
+        model_selection.PeriodSplit: PERIODS,
         model_selection.make_bound_scorer: {"measure": "auc"},
         model_selection.query_train_test_split: {"qid": QID},
         metrics.get_scorer: {"measure": "auc"},

@@ -48,6 +48,13 @@ class FirstFeature(ClassifierMixin, BaseEstimator):
         return np.asarray(X)[:, 0] - self.share_
 
 
+def run(estimators, X, y, **options):
+    """A back-test of which the options of the splitter stand beside the others."""
+    names = ("period", "horizon", "start", "as_of", "train_for")
+    periods = {name: options.pop(name) for name in names if name in options}
+    return back_test(estimators, X, y, cv=PeriodSplit(**periods), **options)
+
+
 MODELS = {"linear": LogisticRegression(), "first": FirstFeature()}
 
 
@@ -135,7 +142,7 @@ def test_values_by_their_definition(times, options):
         oracle.label(*row, HORIZON)
         for row in zip(EVENT.astype(int).tolist(), ENTERED.tolist(), resolved, strict=True)
     ]
-    found = back_test(MODELS, X, EVENT, measure="precision@3", **times, **SETTINGS, **options)
+    found = run(MODELS, X, EVENT, measure="precision@3", **times, **SETTINGS, **options)
     asked = {"horizon": HORIZON, "period": 5, "as_of": times["as_of"], "start": 12, "per": 1.0}
     asked |= options
     for name, model in MODELS.items():
@@ -168,8 +175,8 @@ def test_values_by_their_definition(times, options):
 
 def test_dates_and_numbers_are_the_same_history():
     told = {x: dates(np.array(ROWS[x])) for x in ROWS}
-    found = back_test(MODELS, X, EVENT, measure="precision@3", **told, **SETTINGS)
-    same = back_test(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
+    found = run(MODELS, X, EVENT, measure="precision@3", **told, **SETTINGS)
+    same = run(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
     assert found.comparison == same.comparison
     assert found.periods["start"][0] == "2024-01-13"
     assert same.periods["start"][0] == "12"
@@ -182,10 +189,8 @@ def test_dates_and_numbers_are_the_same_history():
 def test_labels_may_be_words_and_open_rows_have_times_to_come():
     words, to_come = np.where(EVENT, "late", "in time"), np.where(EVENT, RESOLVED, np.inf)
     times = ROWS | {"resolved": to_come}
-    found = back_test(
-        MODELS, X, words, measure="precision@3", pos_label="late", **times, **SETTINGS
-    )
-    expected = back_test(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
+    found = run(MODELS, X, words, measure="precision@3", pos_label="late", **times, **SETTINGS)
+    expected = run(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
     assert found.list_values == expected.list_values
 
 
@@ -195,7 +200,7 @@ def test_no_score_depends_on_a_label_that_was_not_known_then():
 
     def scores(y, resolved, entered=ENTERED):
         times = ROWS | {"resolved": resolved}
-        found = back_test(models, X, y, measure="precision@3", **times, **SETTINGS)
+        found = run(models, X, y, measure="precision@3", **times, **SETTINGS)
         begins = np.floor((entered[found.rows] - 12.0) / 5)
         return [
             np.stack([found.scores[name][begins == period] for name in models])
@@ -220,7 +225,7 @@ def test_no_score_depends_on_a_label_that_was_not_known_then():
 
 @pytest.mark.filterwarnings("ignore:. days tell little")
 def test_limits_are_those_of_the_days_as_queries():
-    found = back_test(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
+    found = run(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
     day = np.floor(ENTERED[found.rows] - 12.0)
     for until in (10, 15, 20, 28):
         rows = day < until
@@ -252,7 +257,7 @@ def test_limits_are_those_of_the_days_as_queries():
 
 
 def test_limits_so_far_hold_together_as_those_of_a_random_walk():
-    found = back_test(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
+    found = run(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
     n = np.array(found.differences_so_far.keys["at"])
     walks = np.random.default_rng(0).normal(size=(40_000, n[-1])).cumsum(axis=1)
     largest = np.abs(walks[:, n - 1] / np.sqrt(n)).max(axis=1)
@@ -270,7 +275,7 @@ def test_limits_so_far_hold_together_as_those_of_a_random_walk():
 def test_amounts_and_arguments_of_fits_are_those_of_the_rows():
     value, weight = RNG.normal(size=(N, 2)), RNG.uniform(size=N)
     options = {"value": value, "params": {"sample_weight": weight}, **ROWS, **SETTINGS}
-    found = back_test({"first": FirstFeature()}, X, EVENT, measure="profit@3", **options)
+    found = run({"first": FirstFeature()}, X, EVENT, measure="profit@3", **options)
     assert found.comparison is None
     day = np.floor(ENTERED[found.rows])
     y = found.labels
@@ -293,13 +298,13 @@ def test_queries_are_those_of_the_days():
             self.days_ = np.unique(qid)
             return super().fit(X, y)
 
-    found = back_test({"days": DaysOnly()}, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
+    found = run({"days": DaysOnly()}, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
     assert found.names == ("days",)
 
 
 def test_what_is_printed_is_what_the_tables_say():
-    one = back_test({"start": FirstFeature()}, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
-    both = back_test(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
+    one = run({"start": FirstFeature()}, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
+    both = run(MODELS, X, EVENT, measure="precision@3", **ROWS, **SETTINGS)
     for found in (one, both):
         lines = str(found).splitlines()
         table = found.so_far if found is one else found.differences_so_far
@@ -349,7 +354,15 @@ LONG = "No row that entered from 45 on was mature at as_of=40, with horizon=40: 
 )
 def test_bad_input_says_what_mends_it(told, message):
     with pytest.raises(ValueError, match=message):
-        back_test(**HEADS | told)
+        run(**HEADS | told)
+
+
+def test_the_periods_are_those_of_a_splitter():
+    with pytest.raises(TypeError, match=r"cv=5 must be a PeriodSplit, such as "):
+        back_test(MODELS, X, EVENT, cv=5, entered=ENTERED, measure="precision@3")
+    splitter = PeriodSplit(5, horizon=HORIZON)
+    back_test(MODELS, X, EVENT, cv=splitter, entered=ENTERED, measure="precision@3")
+    assert (splitter.start, splitter.as_of) == (None, None)
 
 
 def test_the_splitter_says_how_it_gets_the_times():

@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from sklearn_rank.model_selection import back_test
+from sklearn_rank.model_selection import PeriodSplit, back_test
 from sklearn_rank.plotting import CurveDisplay
 
 rng = np.random.default_rng(0)
@@ -56,30 +56,19 @@ models = {
 
 # %%
 # Models are trained anew each week, on four weeks of payments that are mature.
-how = {"measure": "precision@10", "period": 7, "train_for": 28, "random_state": 0}
-how |= {"entered": entered, "baseline": "amount"}
+how = {"measure": "precision@10", "entered": entered, "baseline": "amount"}
+weeks = PeriodSplit(7, horizon=28, train_for=28, as_of="2024-05-30")
 found = back_test(
-    models,
-    rows,
-    fraud,
-    resolved=reported,
-    horizon=28,
-    as_of="2024-05-30",
-    **how,
+    models, rows, fraud, cv=weeks, resolved=reported, random_state=0, **how
 )
 print(found)
 
 # %%
 # The same weeks, as if each label were known at once:
-at_once = back_test(
-    models,
-    rows,
-    fraud,
-    horizon=pd.Timedelta("1s"),
-    start="2024-02-26",
-    as_of="2024-05-02",
-    **how,
+weeks = PeriodSplit(
+    7, horizon=0.001, train_for=28, start="2024-02-26", as_of="2024-05-02"
 )
+at_once = back_test(models, rows, fraud, cv=weeks, random_state=0, **how)
 print(at_once.comparison)
 
 # %%
