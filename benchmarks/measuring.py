@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 import zlib
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -280,6 +281,21 @@ def update_results(name, rows, keys):
     fresh = {tuple(str(row[key]) for key in keys): row for row in rows}
     kept = {tuple(row[key] for key in keys): row for row in stored_results(name)}
     store_results(name, list((kept | fresh).values()))
+
+
+def run_cells(cells, name, keys, write, columns=None):
+    """Print the rows of a study at last, and store each in ``results/`` as soon as it is done."""
+    from threadpoolctl import threadpool_limits
+
+    start, rows = time.perf_counter(), []
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for row in cells:
+            rows.append(row)
+            if write:
+                update_results(name, [row], keys)
+    print(format_table(rows, columns or [(key, key, "") for key in rows[-1]]))
+    print(f"{time.perf_counter() - start:.0f} s", flush=True)
 
 
 def store_results(name, rows, made_with=""):

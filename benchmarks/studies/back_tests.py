@@ -25,16 +25,14 @@ is, has histories of its own.
 
 import argparse
 import sys
-import warnings
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import describe_machine, format_table, seeded, update_results
+from measuring import describe_machine, run_cells, seeded
 
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection import PeriodSplit, back_test
@@ -124,16 +122,14 @@ def main():
     parser.add_argument("--weeks", type=int, nargs="*", default=[8, 16, 36])
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    rows = []
-    with threadpool_limits(1):
-        for weeks in options.weeks:
-            for rho in (0, 0.3, 0.7, 0.9):
-                rows += cell(weeks, rho, options.histories)
-                if options.write:
-                    update_results("back_tests", rows, KEYS)
     print(describe_machine())
-    print(format_table(rows, COLUMNS))
+    rows = (
+        row
+        for weeks in options.weeks
+        for rho in (0, 0.3, 0.7, 0.9)
+        for row in cell(weeks, rho, options.histories)
+    )
+    run_cells(rows, "back_tests", KEYS, options.write, COLUMNS)
 
 
 if __name__ == "__main__":

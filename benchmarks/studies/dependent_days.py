@@ -31,17 +31,14 @@ of the values of days themselves, which noise makes smaller, are in the column `
 
 import argparse
 import sys
-import time
-import warnings
 from pathlib import Path
 
 import numpy as np
 from scipy.signal import lfilter
 from scipy.special import expit, ndtr, roots_hermitenorm
-from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import describe_machine, format_table, seeded, update_results
+from measuring import describe_machine, run_cells, seeded
 
 from sklearn_rank.inference import compare, metric_interval
 
@@ -230,17 +227,8 @@ def main():
     parser.add_argument("--write", action="store_true", help="store results/dependent_days.csv")
     arguments = parser.parse_args()
     print(describe_machine())
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for part in arguments.only:
-            start, rows = time.perf_counter(), []
-            for row in cells(part, arguments.repetitions):
-                rows.append(row)
-                print(*row.values(), flush=True)
-            print(format_table(rows, [(key, key, "") for key in rows[0]]))
-            print(f"{part}: {time.perf_counter() - start:.0f} s", flush=True)
-            if arguments.write:
-                update_results("dependent_days", rows, KEYS)
+    for part in arguments.only:
+        run_cells(cells(part, arguments.repetitions), "dependent_days", KEYS, arguments.write)
 
 
 if __name__ == "__main__":

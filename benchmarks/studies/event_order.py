@@ -27,16 +27,13 @@ other cells for want of time.
 
 import argparse
 import sys
-import time
-import warnings
 from itertools import product
 from pathlib import Path
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import describe_machine, format_table, seeded, update_results
+from measuring import describe_machine, run_cells, seeded
 
 from sklearn_rank.inference import LabelDesign, compare, metric_interval
 from sklearn_rank.metrics import get_measure
@@ -138,15 +135,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="store results/event_order.csv")
     arguments = parser.parse_args()
     print(describe_machine())
-    start, rows = time.perf_counter(), []
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for row in cells(arguments.repetitions):
-            rows.append(row)
-            if arguments.write:
-                update_results("event_order", [row], KEYS)
-    print(format_table(rows, [(key, key, "") for key in rows[-1]]))
-    print(f"{time.perf_counter() - start:.0f} s", flush=True)
+    run_cells(cells(arguments.repetitions), "event_order", KEYS, arguments.write)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,6 @@ look, and those of 1 - .05/8 in any week. Nothing was chosen by these designs.
 import argparse
 import sys
 import time
-import warnings
 from functools import cache
 from pathlib import Path
 
@@ -46,11 +45,10 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import ndtr
-from threadpoolctl import threadpool_limits
 from top_threshold import Given
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import describe_machine, format_table, seeded, update_results
+from measuring import describe_machine, run_cells, seeded
 
 from sklearn_rank.inference import ConfidenceSequence, LabelDesign
 from sklearn_rank.model_selection import TopThresholdClassifier
@@ -239,15 +237,9 @@ def main():
     parser.add_argument("--write", action="store_true", help="store results/late_sequences.csv")
     arguments = parser.parse_args()
     print(describe_machine())
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for delay in arguments.only:
-            rows = []
-            for row in cells(delay, arguments.repetitions):
-                rows.append(row)
-                if arguments.write:
-                    update_results("late_sequences", [row], KEYS)
-            print(format_table(rows, COLUMNS), flush=True)
+    for delay in arguments.only:
+        of_delay = cells(delay, arguments.repetitions)
+        run_cells(of_delay, "late_sequences", KEYS, arguments.write, COLUMNS)
 
 
 if __name__ == "__main__":

@@ -166,8 +166,7 @@ def interval_of_folds(
         evidence = folds.measure.evidence(data, None if groups is None else groups.only(test))
         evidences.append(replace(evidence, partial=partial.only(test)))
         check_labels_in_part(evidences[-1:])
-    of_ranker = [[evidence] for evidence in evidences]
-    path = score_path_of_parts(of_ranker, tests, sample.labels, partial, [1.0], groups)
+    path = score_path_of_parts(evidences, tests, sample.labels, partial, groups)
 
     def joint_of(labels: BoolArray) -> Joint:
         completed = sample._replace(labels=labels.astype(np.int64)).held_out(tests, scores)

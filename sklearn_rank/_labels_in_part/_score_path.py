@@ -346,24 +346,22 @@ class MeanOfParts(NamedTuple):
 
 
 def score_path_of_parts(
-    parts: Sequence[Sequence[Evidence]],
+    parts: Sequence[Evidence],
     rows: Sequence[IntArray],
     labels: AnyArray,
     partial: PartialLabels,
-    contrast: Sequence[float],
     groups: Groups | None = None,
 ) -> ScorePath:
-    """Walk of a contrast of means over parts of a list, by the rankers that scored each part."""
-    terms, shares, n_parts = [], [], np.bincount(np.concatenate(rows), minlength=len(labels))
-    for factor, *evidences in zip(contrast, *parts, strict=True):
-        ranks = np.zeros(len(labels))
-        for evidence, part in zip(evidences, rows, strict=True):
-            ranks[part] += _rank_shares(evidence.data.score) / n_parts[part]
-        shares.append(ranks)
-        terms.append((factor, MeanOfParts([x.label_function for x in evidences], rows)))
-    q = _predicted(labels, shares, partial)
-    terms = [term for term in terms if term[0]]
-    return ScorePath(terms, labels.astype(np.float64), partial, q, groups)
+    """Walk of the mean over parts of a list."""
+    ranks, n_parts = (
+        np.zeros(len(labels)),
+        np.bincount(np.concatenate(rows), minlength=len(labels)),
+    )
+    for part, at in zip(parts, rows, strict=True):
+        ranks[at] += _rank_shares(part.data.score) / n_parts[at]
+    mean = MeanOfParts([part.label_function for part in parts], rows)
+    q = _predicted(labels, [ranks], partial)
+    return ScorePath([(1.0, mean)], labels.astype(np.float64), partial, q, groups)
 
 
 def _cells(
