@@ -237,31 +237,10 @@ def call_as_of(
                 f"{name} is for labels that are all known, but {int(np.isnan(y_now).sum()):,} are"
                 f" not ({how}): pass a later as_of or a shorter horizon, or leave {name} out."
             )
-    at, all_rows = np.flatnonzero(rows), {**columns, "scores": scores}
-
-    def only(name: str, values: Any) -> Any:
-        if isinstance(values, Mapping):
-            return {x: only(f"{name}[{x!r}]", column) for x, column in values.items()}
-        if isinstance(values, Groups):
-            return values.only(at)
-        if name == "value" and isinstance(values, tuple):
-            return tuple(x if is_number(x) else only(name, x) for x in values)
-        shape = shape_of(values)
-        if shape[:1] != (n,):
-            raise ValueError(
-                f"{name} has {(*shape, 1)[0]} rows for {n} labels: pass one entry per row."
-            )
-        # The rows that are asked have other numbers.
-        missing = name != "value" and len(shape) == 1 and are_missing(np.asarray(values))
-        if np.any(missing):
-            row = int(np.argmax(missing))
-            raise ValueError(f"{name} is missing at row {row}: pass it, or leave the row out.")
-        return values[at] if isinstance(values, Coded) else rows_at(values, at)
-
-    names = ("scores", "qid", "groups", "by", "value", "sample_weight")
+    at, names = np.flatnonzero(rows), ("scores", "qid", "groups", "by", "value", "sample_weight")
     found = {
-        name: only(name, x) if name in names and x is not None else x
-        for name, x in all_rows.items()
+        name: _only(at, n, name, x) if name in names else x
+        for name, x in {**columns, "scores": scores}.items()
     }
     try:
         result = door(measure, y_now, found.pop("scores"), **found)
@@ -273,3 +252,26 @@ def call_as_of(
             " mature_only=True has none."
         ) from error
     return replace(result, target=f"{result.target}; {late.text}; {how}")
+
+
+def _only(at: IntArray, n: int, name: str, values: Any) -> Any:
+    """Some rows of a column of n, or of several columns."""
+    if values is None:
+        return None
+    if isinstance(values, Mapping):
+        return {x: _only(at, n, f"{name}[{x!r}]", column) for x, column in values.items()}
+    if isinstance(values, Groups):
+        return values.only(at)
+    if name == "value" and isinstance(values, tuple):
+        return tuple(x if is_number(x) else _only(at, n, name, x) for x in values)
+    shape = shape_of(values)
+    if shape[:1] != (n,):
+        raise ValueError(
+            f"{name} has {(*shape, 1)[0]} rows for {n} labels: pass one entry per row."
+        )
+    # The rows that are asked have other numbers.
+    missing = name != "value" and len(shape) == 1 and are_missing(np.asarray(values))
+    if np.any(missing):
+        row = int(np.argmax(missing))
+        raise ValueError(f"{name} is missing at row {row}: pass it, or leave the row out.")
+    return values[at] if isinstance(values, Coded) else rows_at(values, at)

@@ -189,6 +189,30 @@ def test_the_probability_of_a_review_multiplies_that_of_being_watched(log):
     assert replace(found, target="") == replace(expected, target="")
 
 
+@pytest.mark.parametrize("way", ["review", "strata"])
+def test_a_review_or_a_sample_by_strata_multiplies_it_too(log, way):
+    score, rng = log["score"].to_numpy() + np.arange(len(log)) / 1e4, np.random.default_rng(1)
+    top = np.argsort(np.argsort(-score)) < 30
+    pool, high = top.copy(), score > np.median(score)
+    if way == "review":
+        pool[rng.choice(np.flatnonzero(~top), 20, replace=False)] = True
+        chosen = {"review_top": 30, "audit": 20, "scores": score}
+        probability, strata = np.where(top, 1.0, 20 / (~top).sum()), np.zeros(len(log))
+    else:
+        pool = (rng.random(len(log)) < np.where(high, 0.8, 0.5)) | (np.arange(len(log)) < 2)
+        chosen = {"strata": high}
+        shares = {x: pool[high == x].mean() for x in (True, False)}
+        probability, strata = np.array([shares[x] for x in high.tolist()]), high
+    rows = log[pool]
+    design = design_of(log, pool=pool, **chosen)
+    design = replace(design, resolved=log["resolved"].where(pool))
+    labels, _, days = known(rows)
+    expected = censoring_weights(labels, days, list(strata[pool])) / probability[pool]
+    found = design.sample_weight(log["y"].where(pool))
+    np.testing.assert_allclose(found[pool], expected, rtol=1e-12)
+    assert not found[~pool].any()
+
+
 def test_groups_may_depend_in_entries_and_in_labels(log):
     users = np.arange(len(log)) // 2
     single = metric_interval("auc", log["y"], log["score"], design=design_of(log))
