@@ -156,7 +156,8 @@ labels known in part: one of the first six options says which rows have labels
 --proxy COLUMN           predicted probabilities of the missing labels
 --resolved COLUMN        time at which the label became known, missing where it is open
 --horizon DAYS           an event counts if it came so soon after --entered
---as-of TIME             when we look (the last time of both columns)"""
+--as-of TIME             when we look, or the column until when each row was watched (the last one)
+--mature-only            count only rows that were watched for the horizon"""
 RUNS = """\
 input: files of TREC
 --run FILE...            runs: query Q0 document rank score tag

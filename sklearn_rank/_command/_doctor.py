@@ -142,7 +142,7 @@ class Doctor:
         given = any(getattr(asked, name) for name in IN_PART)
         if labels and labels[0].n_missing and labels[0].counts and not given:
             self._find_design(labels[0].codes.codes >= 0)
-        used = {getattr(asked, name) for name in COLUMNS}
+        used = {getattr(asked, name) for name in (*COLUMNS, "as_of")}
         used.update(*names.values())
         if unused := [name for name in self.header if name not in used]:
             ids = "--qid and --groups take ids of queries, of users, or days"

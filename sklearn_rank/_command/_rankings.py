@@ -35,11 +35,12 @@ WAYS = " or ".join(map(flag, DESIGNS))
 TABLE = ("file", "label", "score", "one_list", "pos_label", "value", "missing", "delimiter")
 
 # Options for labels known in part.
-IN_PART = (*DESIGNS, "champion", "audit", "most_below", "proxy", "resolved", "horizon", "as_of")
+OF_DESIGNS = ("champion", "audit", "most_below", "proxy", "resolved", "horizon", "as_of")
+IN_PART = (*DESIGNS, *OF_DESIGNS, "mature_only")
 
 # Arguments of a design of the same names: of rows, and of all.
 OF_ROWS = ("inclusion_probability", "proxy", "entered", "resolved")
-OF_ALL = ("review_top", "audit", "most_below", "horizon")
+OF_ALL = ("review_top", "audit", "most_below", "horizon", "mature_only")
 
 # Options that are columns besides labels and scores, and how these are read.
 COLUMNS = {
@@ -194,15 +195,19 @@ def _read_table(options: Namespace) -> Rankings:
         name: take(columns[x]) if (x := getattr(options, name)) else None
         for name, take in COLUMNS.items()
     }
-    design = None
+    design, as_of = None, options.as_of  # A time, or the column of one for each row
     if in_part:
+        if as_of in columns:
+            as_of = columns[as_of].times()
+        elif reads_as(float, as_of):
+            as_of = float(as_of)
         design = LabelDesign(
             strata=np.zeros(len(y_true)) if options.random_labels else read["strata"],
             scores=read["champion"],
             pool=~np.isnan(y_true) if options.pool else None,
             **{name: read[name] for name in OF_ROWS},
             **{name: getattr(options, name) for name in OF_ALL},
-            as_of=float(as_of) if reads_as(float, as_of := options.as_of) else as_of,
+            as_of=as_of,
         )
     amounts = [
         float(x) if reads_as(float, x) else columns[x].numbers() for x in options.value or ()
@@ -250,6 +255,7 @@ def _choose(header: list[str], options: Namespace) -> list[str]:
         raise CommandError(f"column {twice[0]!r} is named twice as label or score: name it once")
     names += filter(None, (getattr(options, name) for name in COLUMNS))
     names += [x for x in options.value or () if not reads_as(float, x)]
+    names += [options.as_of] * (options.as_of in header)
     if both := [x for x in options.value or () if reads_as(float, x) and x in header]:
         raise CommandError(f"--value {both[0]} is a number and a column: rename the column")
     check_columns(names, header)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -201,6 +202,16 @@ def test_labels_that_come_late(command, results, files):
     found = json.loads(results("compare", "t.csv", *GIVEN[:6], "precision@1", *GIVEN[7:], *given))
     expected = compare("precision@1", known, scores, qid=dates[:-1], design=design)
     assert found["results"][0]["low"] == list(expected.low)
+    row = json.loads(results("evaluate", "t.csv", *GIVEN, *of_days, "--mature-only"))["results"][0]
+    mature = replace(design, mature_only=True)
+    assert row["low"] == metric_interval("auc", known, columns[NEW], design=mature).low
+    until = np.minimum(entered + 9, 20)
+    write_csv(files / "until.csv", columns | late | {"until": until})
+    row = json.loads(results("evaluate", "until.csv", *GIVEN, *of_days[:-1], "until"))["results"][
+        0
+    ]
+    watched = replace(design, as_of=until)
+    assert row["low"] == metric_interval("auc", known, columns[NEW], design=watched).low
     n_known = int((~np.isnan(design.labels(known))).sum())
     assert f"{n_known} with labels" in results("evaluate", "t.csv", *GIVEN[:-2], *of_days)
     out = results("doctor", "t.csv", "--label", LABEL, "--score", NEW)
