@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy.special import betainc
 from scipy.stats import rankdata
+from sklearn.utils import check_consistent_length
 
 from .._lists import numbers_of_queries
 from .._sklearn_compat import num_samples, rows_at
@@ -577,6 +578,7 @@ def labelled_sample(
         and not hasattr(cv, "split")
     ):
         raise ValueError("cv has numbers of rows, of which design takes some: pass a splitter.")
+    check_consistent_length(X, y)
     labels, partial = check_partial_labels(y, design, "y", pos_label=pos_label)
     n, rows = len(labels), rows_at_random(partial, check_generator(rng))
 

@@ -13,6 +13,7 @@ from .._partitions import refuse_collections
 from .._sklearn_compat import rows_at
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import Coded, are_missing, check_qid, column_of, is_number, shape_of
+from .._warn import warn
 from ..inference import Comparison, Interval
 from ..inference._shared import (
     Joint,
@@ -236,6 +237,14 @@ def call_as_of(
             raise ValueError(
                 f"{name} is for labels that are all known, but {int(np.isnan(y_now).sum()):,} are"
                 f" not ({how}): pass a later as_of or a shorter horizon, or leave {name} out."
+            )
+        if bounded and shares.all():
+            where = " of a stratum" * (design.strata is not None)
+            warn(
+                f"No row{where} was watched for the horizon of {late.horizon:g} days, but for"
+                f" {late.watched[~known].max():g} at most: the limits are those over all labels"
+                " that open rows can have; for others pass a shorter horizon or a later as_of.",
+                UserWarning,
             )
     at, names = np.flatnonzero(rows), ("scores", "qid", "groups", "by", "value", "sample_weight")
     found = {

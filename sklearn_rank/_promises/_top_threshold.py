@@ -502,12 +502,12 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
         return self
 
     def _fit(self, X: Any, y: Any, value: Any, params: dict[str, Any]) -> None:
+        refuse_misread(X=X, y=y, value=value)
         if (design := params.pop("design", None)) is not None:
             columns = {**params, "value": value}
             of_fit = columns, self.pos_label, self.cv, self.random_state
             X, y, params = _outer.labelled_sample(design, X, y, *of_fit)
             value = params.pop("value")
-        refuse_misread(X=X, y=y, value=value)
         goals = self._goals(of_rows=value is not None)
         # What predict goes by, whatever the parameters are set to afterwards.
         self._stored = goals, self.capacity, self.level, self.random_state

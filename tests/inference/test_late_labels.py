@@ -146,7 +146,8 @@ def test_labels_that_are_all_known_are_those_of_one_list(log):
 
 def test_a_horizon_that_no_row_reached_leaves_bounds(log):
     design = replace(design_of(log), horizon=AS_OF + 1)
-    found = metric_interval("auc", log["y"], log["score"], design=design)
+    with pytest.warns(UserWarning, match=f"watched for the horizon of {AS_OF + 1} days, but for "):
+        found = metric_interval("auc", log["y"], log["score"], design=design)
     is_known = log["resolved"] <= AS_OF
     pool = LabelDesign(pool=is_known)
     labels = np.where(is_known, log["y"], np.nan)
@@ -418,6 +419,10 @@ def test_promises_and_searches_take_the_mature_rows(words):
     search = BoundSearchCV(model, {"C": [0.1, 1.0]}, cv=2, random_state=0, **pos_label)
     of_hand = clone(search).fit(X[mature], labels)
     assert search.fit(X, y, design=design).best_bound_ == of_hand.best_bound_
+    with pytest.raises(ValueError, match="y has the index of X in another order"):
+        found.fit(pd.DataFrame(X), pd.Series(y, index=np.arange(1500)[::-1]), design=design)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        found.fit(X[1:], y, design=design)
     parts = [(np.arange(700), np.arange(700, 1500))]
     with pytest.raises(ValueError, match="cv has numbers of rows, of which design takes some"):
         search.set_params(cv=parts).fit(X, y, design=design)
