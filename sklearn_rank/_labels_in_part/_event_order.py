@@ -117,4 +117,7 @@ def order_of_events(late: LateLabels, given: dict[str, Any]) -> tuple[Measure, F
             f"No row was watched for the horizon, which is {late.horizon:g} days: pass a shorter"
             " one, or none for Harrell's C, the share of the pairs that are known."
         )
-    return UnoMeasure(), grades, "pairs weighted, with censoring independent of score (Uno's C)"
+    how = (
+        "pairs weighted by the inverse probability of censoring, taken as independent of the score"
+    )
+    return UnoMeasure(), grades, f"{how} (Uno's C)"

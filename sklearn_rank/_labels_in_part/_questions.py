@@ -220,8 +220,9 @@ def call_as_of(
         whole = np.bincount(queries, ~late.cohort) == 0
         rows, how = whole[queries], f"{whole.sum():,} of {len(whole):,} queries are mature"
     elif late.reaches:
-        how = "weighted, with censoring independent of score and event"
-        how += " within strata" * (design.strata is not None)
+        within = " within strata" * (design.strata is not None)
+        how = "weighted by the inverse probability of censoring, taken as independent of score and"
+        how += f" event{within}"
         weight, groups = late.weights(check_groups(columns.get("groups"), n))
         columns |= {"sample_weight": weight, "groups": groups, "weights": "sampling"}
     else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 from inspect import signature
@@ -33,7 +34,7 @@ from .._validation import (
 )
 from .._warn import warn
 from ..bounds._shared import NEGLIGIBLE
-from ..metrics import Accumulator, Measure
+from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import (
     FEWEST_TIMES,
     ClassInfluence,
@@ -503,8 +504,9 @@ def refuse_sampling(measure: Measure) -> None:
     if known and (measure.kind == "binary" or measure.of_amounts):
         return
     stem, k, of_share = measure.stem.rstrip("@"), getattr(measure, "k", None), ""
-    if k is not None and stem in ("precision", "recall", "profit"):
-        of_share = f" f'{stem}@top{{{k} / n}}' for n rows in all,"
+    with suppress(ValueError):
+        if k is not None and get_measure(f"{stem}@top0.5"):
+            of_share = f" f'{stem}@top{{{k} / n}}' for n rows in all,"
     raise ValueError(
         f"{measure.name} of one list has no interval for rows of unequal weights, as with"
         " weights='sampling' or labels that come late: use a measure of shares that has an"

@@ -127,7 +127,7 @@ class QueryValues:
             of_labels=self.shown + noise,
         )
 
-    def in_time(self) -> QueryValues:
+    def grouped_in_time(self) -> QueryValues:
         """With queries as groups, if their ids are times."""
         return replace(self, groups=check_groups(None, len(self.ids), self.ids))
 
@@ -185,7 +185,7 @@ def query_values_of(
             scores,
             lambda name: measure(y_true, scores[name], average=None, return_qid=True, **rows),
         )
-        return {name: sample.in_time() for name, sample in samples.items()}
+        return {name: sample.grouped_in_time() for name, sample in samples.items()}
     default = next(iter(scores))
     with naming(column_of(default)):
         lists = measure.lists(y_true, scores[default], **rows)
@@ -251,7 +251,7 @@ def accumulated_values(measure: Measure, queries: KeptValues) -> QueryValues:
             " identically distributed queries: leave query_weight out."
         )
     samples, _ = on_same_queries(measure, [""], lambda _: queries.combine(measure, None, True))
-    return samples[""].in_time()
+    return samples[""].grouped_in_time()
 
 
 def on_same_queries(

@@ -111,7 +111,7 @@ def test_all_questions_read_the_design_alike(log):
     assert of_shares.pointwise[1].low == pytest.approx(singles[1].low)
     for found in (singles[0], table, both, of_shares):
         n_open = [label is None for label in known(log)[0]].count(True)
-        assert f"{n_open} open; weighted, with censoring independent" in found.target
+        assert f"{n_open} open; weighted by the inverse probability of cens" in found.target
 
 
 def test_what_comes_after_the_day_is_not_known(log):
