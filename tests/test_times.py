@@ -72,6 +72,11 @@ def test_times_that_cannot_be_subtracted_are_refused(columns, message):
         check_times(**columns)
 
 
+def test_julian_days_are_days():
+    found = check_times(entered=[2460340.5, 2460341.5])["entered"]
+    assert in_days(np.diff(found)).tolist() == [1.0]
+
+
 def test_durations():
     assert check_duration("horizon", pd.Timedelta("28D")) == 28.0
     assert check_duration("horizon", np.timedelta64(12, "h")) == 0.5
