@@ -6,9 +6,10 @@ items whose label is missing, since lists of a matrix may be of different length
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -873,6 +874,45 @@ def as_array(values: Any) -> AnyArray:
         return np.array(values, dtype=object)
     array = np.asarray(values)
     return np.asarray(values, dtype=object) if _may_be_rounded(array) else array
+
+
+# Columns of a document in frames: ours and those of PyTerrier, ir_datasets, ranx and BEIR.
+DOCUMENTS = ("docno", "doc_id", "docid", "document_id", "corpus-id", "document")
+
+
+def is_file(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike) or hasattr(source, "read")
+
+
+def column_names(source: Any) -> list[str] | None:
+    """Names of the columns of a frame, or of a mapping of columns with documents."""
+    if isinstance(source, Mapping):
+        of_entries = any(isinstance(x, Mapping) for x in source.values())
+        return None if of_entries or not set(source) & set(DOCUMENTS) else list(source)
+    names = getattr(source, "column_names", getattr(source, "columns", None))
+    return None if names is None else list(names)
+
+
+def are_judgments(y_true: Any, scores: Any = None) -> bool:
+    """Whether labels are judgments of documents by query; beside scores by name may be arrays."""
+    if is_file(y_true):
+        return True
+    if not isinstance(y_true, Mapping) or column_names(y_true):
+        return bool({*map(str, column_names(y_true) or ())} & set(DOCUMENTS))
+    if not isinstance(scores, Mapping):
+        return True
+    return any(isinstance(x, Mapping | set | frozenset) for x in y_true.values()) or any(
+        isinstance(x, Mapping | str | os.PathLike)
+        or (isinstance(x, list | tuple) and x and isinstance(x[0], str | tuple))
+        or not set(column_names(x) or ()).isdisjoint(DOCUMENTS)
+        for x in scores.values()
+    )
+
+
+def refuse_beside_judgments(**columns: Any) -> None:
+    for name, column in columns.items():
+        if column is not None:
+            raise TypeError(f"{name} is for rows, but y_true has judgments: leave {name} out.")
 
 
 def shape_of(values: Any, ragged: tuple[int, ...] | None = None) -> tuple[int, ...]:

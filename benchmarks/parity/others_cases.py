@@ -371,8 +371,8 @@ def parquet(text):
 
 
 def joined(run, **more):
-    qrels = wrote(QRELS, datasets.load_qrels)
-    return dict(datasets.join_qrels(wrote(run, datasets.load_trec_run), qrels, **more))
+    qrels = wrote(QRELS, datasets.load_qrels, **more)
+    return dict(datasets.join_qrels(wrote(run, datasets.load_trec_run), qrels))
 
 
 def grade_cases():

@@ -159,10 +159,11 @@ labels known in part: one of the first six options says which rows have labels
 --as-of TIME             when we look, or the column until when each row was watched (the last one)
 --mature-only            count only rows that were watched for the horizon"""
 RUNS = """\
-input: files of TREC
+input: runs and judgments, as TREC, BEIR or JSON
 --run FILE...            runs: query Q0 document rank score tag
 --qrels FILE             judgments: query iteration document relevance
---complete               judged queries that a run lacks count 0, as with trec_eval -c"""
+--complete               judged queries that a run lacks count 0, as with trec_eval -c
+--shared                 judged queries that a run lacks are left out of all runs"""
 OUTPUT = """\
 output
 --format text|csv|json   how the results are written (text)
@@ -193,7 +194,13 @@ data and picture
 # Types of values; a word in brackets at the end of a line is the default.
 KINDS: dict[str, Any] = dict.fromkeys(("K", "N", "SEED"), int)
 KINDS |= dict.fromkeys(("DAYS", "FACTOR", "LEVEL", "MARGIN"), float)
-ONE_OF = ("--qid", "--one-list", *map(flag, DESIGNS))  # Of each group one is given at most
+ONE_OF = (
+    "--qid",
+    "--one-list",
+    "--complete",
+    "--shared",
+    *map(flag, DESIGNS),
+)  # Of each group one is given at most
 # Summary, examples and groups of options of each subcommand.
 COMMANDS = {
     "evaluate": (

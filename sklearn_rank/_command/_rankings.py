@@ -6,8 +6,7 @@ import os
 import re
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,11 @@ from .._validation import (
     codes_of_missing,
     reads_as,
 )
-from .._warn import warn
-from ..datasets import join_qrels, load_qrels, load_trec_run
+from .._warn import collected, warn
+from ..datasets import load_qrels, load_trec_run
+from ..datasets._shared import JudgedRuns
 from ..inference import LabelDesign
-from ..metrics import Measure, get_measure, make_measure
+from ..metrics import Measure, get_measure
 from ._output import DESIGNS, LABELS, CommandError, did_you_mean, flag, listed
 from ._table import Column, attempt, read_columns, title_of
 
@@ -58,10 +58,13 @@ USUAL: dict[tuple[bool, bool], tuple[str, ...]] = {
 }
 
 # Options that need another one.
-NEEDS = {"run": "qrels", "qrels": "run", "complete": "run", "neg_label": "pos_label"}
-
-# Systems that order tied documents by their names, as trec_eval does.
-BY_NAMES = (None, "trec_eval", "gdeval", "ranx")
+NEEDS = {
+    "run": "qrels",
+    "qrels": "run",
+    "complete": "run",
+    "shared": "run",
+    "neg_label": "pos_label",
+}
 
 
 @dataclass
@@ -70,57 +73,29 @@ class Rankings:
 
     heading: str
     convention: str | None
-    scores: dict[str, Any]  # Of runs what join_qrels returns
-    rows: dict[str, Any] = field(default_factory=dict)  # Other columns; empty of runs
+    scores: dict[str, Any]
+    rows: dict[str, Any]  # Other columns
     are_classes: bool = False
     usual_measures: tuple[str, ...] = USUAL[False, True]
+    runs: JudgedRuns | None = None
 
     def measure(self, name: str) -> Measure:
-        if not self.rows and self.convention is None:
-            with suppress(TypeError, ValueError):
-                return get_measure(name, convention="trec_eval")
         given = {} if self.convention in (None, "none") else {"convention": self.convention}
         try:
-            measure = get_measure(name, **given)
+            if self.runs is None:
+                return get_measure(name, **given)
+            asked = name if self.convention is None else get_measure(name, **given)
+            (measure,) = self.runs.measures(asked)
         except (TypeError, ValueError) as error:
             raise CommandError(f"--measure: {reason(error)}") from error
-        if self.rows or given:
-            return measure
-        if self.convention is None:
+        if self.convention is None and getattr(measure.inner, "convention", None) is None:
             warn(f"{name} is not a measure of trec_eval: it follows its definition.", UserWarning)
-        is_graded = measure.kind == "graded" or measure.rel is not None
-        return measure if is_graded else get_measure(name, rel=1)
+        return measure
 
     def arguments(self, title: str, names: Sequence[str]) -> dict[str, Any]:
         """Arguments of ``compare`` for some of the rankings."""
-        measure = self.measure(title)
-        if self.rows:
-            scores = {name: self.scores[name] for name in names}
-            return {"measure": measure, "scores": scores, **self.rows}
-        values = {}
-        for name in names:
-            both = self.scores[name]
-            ideal = both.ideal if "ideal" in measure.takes_relevant else None
-            how: Any = {"qid": both.qid, "ideal": ideal, "average": None, "return_qid": True}
-            found, ids = measure(both.y_true, both.y_score, **how)
-            values[name] = {qid: x for qid, x in zip(ids.tolist(), found, strict=True) if x == x}
-        shared = sorted(set.intersection(*map(set, values.values())))
-        if not shared:
-            raise ValueError(f"undefined ({measure.lacking})")
-        # The value of a query stands in the place of the score of its only row.
-        of_values = make_measure(
-            lambda y_true, y_score: float(y_score[0]),
-            name=measure.in_grammar()[0],  # the convention stands in the heading
-            kind="graded",
-            range=measure.counted_range,
-            greater_is_better=measure.greater_is_better,
-        )
-        return {
-            "measure": of_values,
-            "scores": {name: [x[qid] for qid in shared] for name, x in values.items()},
-            "y_true": np.zeros(len(shared)),
-            "qid": as_array(shared),
-        }
+        scores = {name: self.scores[name] for name in names}
+        return {"measure": self.measure(title), "scores": scores, **self.rows}
 
 
 def read_rankings(options: Namespace) -> Rankings:
@@ -146,41 +121,26 @@ def read_rankings(options: Namespace) -> Rankings:
 
 
 def _read_runs(options: Namespace) -> Rankings:
-    """Read runs and judgments of TREC."""
+    """Read runs and judgments."""
     paths = options.run
     names = [os.path.basename(path) for path in paths]
     names = names if len(set(names)) == len(names) else paths
     if len(set(paths)) < len(paths):
         raise CommandError(f"--run names a file twice: {', '.join(paths)}")
-    qrels = attempt(load_qrels, options.qrels)
-    n_judged = len(set(qrels.qid.tolist()))
-    ties: Any = "trec" if options.convention in BY_NAMES else "mean"
-    joined = {}
-
-    def join(path: str) -> Any:
-        run = load_trec_run(path, ties=ties)
-        return join_qrels(run, qrels, complete=options.complete)
-
-    for name, path in zip(names, paths, strict=True):
-        both = attempt(join, path)
-        real = both.docno != ""  # the document of a missing query has no name
-        unknown = both.docno[real & ~both.judged]
-        became = "counted as 0" if options.complete else "left out, --complete counts 0"
-        n_queries = len(set(both.qid[real].tolist())) + len(both.unjudged)
-        for what, part, n, how in (
-            ("documents without a judgment", unknown, real.sum(), "taken as not relevant"),
-            ("judged queries without a document", both.missing, n_judged, became),
-            ("queries without judgments", both.unjudged, n_queries, "left out"),
-        ):
-            if len(part):
-                some = f"{len(part):,} of {n:,}, such as {part[0]!r}"
-                warn(f"{name}: {what}: {some}; {how}.", UserWarning)
-        joined[name] = both
-    against = f"{os.path.basename(options.qrels)}: {n_judged:,} judged queries"
-    heading = f"{', '.join(names)} against {against}"
+    complete = True if options.complete else False if options.shared else None
+    qrels = attempt(load_qrels, options.qrels, complete=complete)
+    read = {name: attempt(load_trec_run, path) for name, path in zip(names, paths, strict=True)}
+    with collected() as messages:
+        runs = JudgedRuns.of(qrels, read)
+        runs.warn_of_unjudged()
+    for message, category in messages:
+        warn(f"{reason(message)}.", category)
+    n_judged = len(runs.queries)
+    heading = f"{', '.join(names)} against {os.path.basename(options.qrels)}: {n_judged:,} queries"
     if options.convention != "none":
-        heading += f", as {options.convention or 'trec_eval'}"
-    return Rankings(heading, options.convention, joined)
+        heading += f"; as {options.convention or 'trec_eval'}"
+    rows = {"y_true": np.zeros(n_judged), "qid": as_array(runs.queries)}
+    return Rankings(heading + runs.text, options.convention, runs.scores(), rows, runs=runs)
 
 
 def _read_table(options: Namespace) -> Rankings:
@@ -331,6 +291,8 @@ def given(options: Namespace) -> dict[str, Any]:
 
 # What an option is in messages of the package.
 RENAMED = {
+    "load_qrels(..., complete=True)": "--complete",
+    "complete=False": "--shared",
     "its scores of all rows as scores=": "--champion",
     "scores belongs": "--champion belongs",
     "review_top": "--review-top",
@@ -348,7 +310,7 @@ NAMES = (
 )
 
 
-def reason(error: Exception) -> str:
+def reason(error: Exception | str) -> str:
     """Say what is wrong in words of the command: a message without remedies of Python."""
     text = re.sub(rf"\b({NAMES})=", lambda found: f"{flag(found[1])} ", str(error).rstrip("."))
     for name, instead in RENAMED.items():

@@ -1,11 +1,11 @@
-"""TREC runs and relevance judgments (qrels), loaded and joined into the input of the measures."""
+"""Runs and relevance judgments (qrels) of queries and documents, loaded."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from math import isnan, nan
-from typing import Any, Literal, NamedTuple, TypeAlias
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import nan
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -13,22 +13,22 @@ from sklearn.utils import Bunch
 from .._order import changes, ragged_ranges
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import (
+    DOCUMENTS,
     as_array,
     check_choice,
     check_flag,
-    check_number,
+    column_names,
     distinct_codes,
+    is_file,
     is_whole,
     reads_as,
 )
 from .._warn import warn
-from ..exceptions import MissingQueryWarning
 from ._svmlight import name_of, numbered_lines
 
-# Columns of a query and of a document in frames and heads of files: ours and those of PyTerrier,
-# ir_datasets, ranx and BEIR. The first that is there counts.
+# Columns of a query in frames and heads of files: ours and those of PyTerrier, ir_datasets, ranx
+# and BEIR. The first that is there counts.
 QUERIES = ("qid", "query_id", "q_id", "query-id", "query")
-DOCUMENTS = ("docno", "doc_id", "docid", "document_id", "corpus-id", "document")
 
 
 def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch:
@@ -37,14 +37,16 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
     Parameters
     ----------
     path : path, stream, mapping, data frame or list
-        - A file of lines ``query Q0 document rank score tag`` or ``query document score``; a name
-          that ends in ``.gz`` or ``.bz2`` is decompressed. Where the last of three fields is 1, 2,
-          ... in the order of the lines of each query it is the rank, as in files of MS MARCO.
-        - A mapping from queries to mappings from documents to scores, as for pytrec_eval, ranx and
-          BEIR.
+        - A mapping from queries to mappings from documents to scores, as for pytrec_eval, ranx,
+          BEIR and MTEB, or from queries to lists of documents, the best first.
+        - A file of lines ``query Q0 document rank score tag`` or ``query document score``, or of
+          JSON: an object on each line with the keys of a frame, or one object that is such a
+          mapping. A name that ends in ``.gz`` or ``.bz2`` is decompressed. Where the last of three
+          fields is 1, 2, ... in the order of the lines of each query it is the rank, as in files
+          of MS MARCO.
         - A data frame of pandas, polars or pyarrow with columns for the query (the first present
           of qid, query_id, q_id, query-id, query), the document (docno, doc_id, docid,
-          document_id, corpus-id, document) and the score.
+          document_id, corpus-id, document) and the score, or the rank where there is no score.
         - A list of tuples (query, document, score).
 
         Ranks beside scores are not used, as in trec_eval.
@@ -71,7 +73,7 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
         If a line does not have the expected format, a score is NaN, or a document occurs twice for
         a query. The message names file and line.
     TypeError
-        If an id is neither text nor a whole number.
+        If an id is neither text nor a whole number, or one is 1 and another "1".
 
     Warns
     -----
@@ -82,6 +84,7 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
     --------
     load_qrels : Loads relevance judgments.
     join_qrels : Joins a run and judgments into labels, scores and ids.
+    sklearn_rank.inference.compare : Takes judgments and runs as they are.
 
     Notes
     -----
@@ -105,18 +108,22 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
     forms = {6: "query Q0 document rank score tag", 3: "query document score"}
     rows = _read(path, ("score",), forms, whole=False)
     score = rows.value
-    if _is_file(path) and np.isnan(rows.rank).all():
+    if not rows.has_names:
         score = _scores_of_ranks(rows.query, score, rows.title)
-    _warn_of_ranks(rows.query, rows.rank, score, rows.title)
+    if not np.isnan(rows.rank).all():
+        _warn_of_ranks(rows.query, rows.rank, score, rows.title)
     if ties == "trec":
-        with np.errstate(over="ignore"):
-            single = score.astype(np.float32)
-        score = -_places(rows.query, np.lexsort((rows.docno, single, rows.query))[::-1])
+        score = order_of_names(rows.query, score, rows.docno)
     return Bunch(qid=rows.qid, docno=rows.docno, score=score)
 
 
-def load_qrels(path: Any) -> Bunch:
-    """Load TREC relevance judgments (qrels): the relevance of documents for each query.
+Unjudged: TypeAlias = Literal["negative", "left out", "unknown"]
+
+
+def load_qrels(
+    path: Any, *, unjudged: Unjudged = "negative", complete: bool | None = None
+) -> Bunch:
+    """Load relevance judgments (qrels), and say how what is not judged or not retrieved counts.
 
     Parameters
     ----------
@@ -124,6 +131,16 @@ def load_qrels(path: Any) -> Bunch:
         A file of lines ``query iteration document relevance`` or ``query document relevance``,
         with or without BEIR's head of the columns; or what :func:`load_trec_run` takes, with the
         relevance (in frames the first present of relevance, rel, label, score) for the score.
+        Documents in a list or set are relevant.
+    unjudged : {"negative", "left out", "unknown"}, default="negative"
+        What a retrieved document without a judgment is: not relevant, as in trec_eval; left out of
+        the list, so that those below it move up, as in condensed lists [1]_; or of unknown
+        relevance, which a ``design`` of :func:`sklearn_rank.inference.compare` describes.
+    complete : bool or None, default=None
+        How judged queries without a document in the run count: True with value 0, like trec_eval's
+        option ``-c``, as one nameless document of relevance 0. False leaves them out. None also
+        leaves them out, like trec_eval by default, and warns with their number; where other runs
+        have a document for them, it is an error.
 
     Returns
     -------
@@ -137,6 +154,8 @@ def load_qrels(path: Any) -> Bunch:
         relevance : ndarray of shape (n_rows,)
             Relevance of each row, a whole number as written in the file; a negative value means
             junk.
+        unjudged, complete
+            The arguments, which hold wherever the judgments are used.
 
     Raises
     ------
@@ -150,6 +169,11 @@ def load_qrels(path: Any) -> Bunch:
     --------
     load_trec_run : Loads the run of a system.
     join_qrels : Joins a run and judgments into labels, scores and ids.
+    sklearn_rank.inference.compare : Takes judgments and runs as they are.
+
+    References
+    ----------
+    .. [1] Sakai (2007), *Alternatives to bpref*, SIGIR.
 
     Examples
     --------
@@ -158,136 +182,16 @@ def load_qrels(path: Any) -> Bunch:
     >>> load_qrels(BytesIO(b"q1 0 a 1\\nq1 0 c 0\\n")).relevance
     array([1., 0.])
     """
-    forms = {4: "query iteration document relevance", 3: "query document relevance"}
-    rows = _read(path, ("relevance", "rel", "label", "score"), forms, whole=True)
-    return Bunch(qid=rows.qid, docno=rows.docno, relevance=rows.value)
-
-
-def join_qrels(run: Any, qrels: Any, *, complete: bool | None = None, rel: float = 1.0) -> Bunch:
-    """Join a TREC run with relevance judgments into labels, scores and query ids.
-
-    Parameters
-    ----------
-    run : Bunch, path, stream, mapping, data frame or list
-        A run, as returned by :func:`load_trec_run`, or what that takes.
-    qrels : Bunch, path, stream, mapping, data frame or list
-        Judgments, as returned by :func:`load_qrels`, or what that takes.
-    complete : bool or None, default=None
-        Treatment of judged queries without a document in the run. True counts them with value 0,
-        like trec_eval's option ``-c``: each gets one nameless document of relevance 0. False
-        leaves them out. None also leaves them out, like trec_eval by default, and warns with their
-        number.
-    rel : float, default=1
-        Smallest relevance that ``n_relevant`` counts. For a measure with another ``rel`` pass
-        ``ideal``, which is valid for every ``rel``.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        With the attributes
-
-        y_true : ndarray of shape (n_rows,)
-            Relevance of each retrieved document of the judged queries, in the order of the run; 0
-            for documents that are not judged or are junk.
-        y_score : ndarray of shape (n_rows,)
-            Score of each document.
-        qid, docno : ndarray of str of shape (n_rows,)
-            Query id and name of each document.
-        judged : ndarray of bool of shape (n_rows,)
-            Whether the document is judged for its query.
-        n_relevant : dict of str to int
-            Number of documents judged relevant for each query, retrieved or not; pass it as
-            ``n_relevant=`` to the measures.
-        ideal : dict of str to ndarray
-            Positive relevances of each query in descending order; pass it as ``ideal=`` to the
-            measures.
-        missing : list of str
-            Judged queries without a document in the run.
-        unjudged : list of str
-            Queries of the run without a judgment; they are left out.
-
-    Raises
-    ------
-    ValueError
-        If no query of the run is judged.
-
-    Warns
-    -----
-    MissingQueryWarning
-        If the run has no document for some judged queries and ``complete`` is None.
-
-    See Also
-    --------
-    sklearn_rank.metrics.average_precision_score : Accepts ``ideal`` and ``n_relevant``.
-    sklearn_rank.metrics.ndcg_score : Accepts ``ideal``.
-
-    Examples
-    --------
-    The relevant document c was not retrieved:
-
-    >>> from sklearn_rank.datasets import join_qrels, load_trec_run
-    >>> from sklearn_rank.metrics import average_precision_score
-    >>> run = load_trec_run({"q1": {"a": 2.0, "b": 1.0}}, ties="trec")
-    >>> both = join_qrels(run, {"q1": {"a": 1, "b": 0, "c": 1}})
-    >>> average_precision_score(
-    ...     both.y_true,
-    ...     both.y_score,
-    ...     qid=both.qid,
-    ...     ideal=both.ideal,
-    ...     convention="trec_eval",
-    ... )
-    0.5
-    """
+    check_choice("unjudged", unjudged, get_args(Unjudged))
     if complete is not None:
         check_flag("complete", complete)
-    check_number("rel", rel)
-    run = run if isinstance(run, Bunch) else load_trec_run(run)
-    qrels = qrels if isinstance(qrels, Bunch) else load_qrels(qrels)
-    pairs = zip(qrels.qid.tolist(), qrels.docno.tolist(), strict=True)
-    relevance = dict(zip(pairs, qrels.relevance.tolist(), strict=True))
-    # Relevances above 0 of each judged query, from the highest down.
-    ideal: dict[str, Any] = {query: [] for query, _ in relevance}
-    for (query, _), grade in relevance.items():
-        if grade > 0:
-            ideal[query].append(grade)
-    ideal = {query: np.sort(grades)[::-1] for query, grades in ideal.items()}
-    retrieved = set(run.qid.tolist())
-    missing = [query for query in ideal if query not in retrieved]
-    if len(missing) == len(ideal):
-        raise ValueError(
-            f"No query of the run is judged: the run has {run.qid.tolist()[0]!r}, the judgments"
-            f" {missing[0]!r}; pass files of the same queries."
-        )
-    if missing and complete is None:
-        warn(
-            f"The run has no document for {len(missing)} of {len(ideal)} judged queries, such as"
-            f" {missing[0]!r}, which are left out: pass complete=True to count 0 for each, or"
-            " complete=False to leave them out without this warning.",
-            MissingQueryWarning,
-        )
-    rows = np.flatnonzero([query in ideal for query in run.qid.tolist()])
-    qid, docno, score = run.qid[rows], run.docno[rows], run.score[rows]
-    if complete and missing:
-        qid = np.append(qid, as_array(missing))
-        docno = np.append(docno, as_array([""] * len(missing)))
-        score = np.append(score, [-np.inf] * len(missing))
-    elif not complete:
-        ideal = {query: grades for query, grades in ideal.items() if query in retrieved}
-    grades = [relevance.get(row) for row in zip(qid.tolist(), docno.tolist(), strict=True)]
-    return Bunch(
-        y_true=np.array([max(grade or 0.0, 0.0) for grade in grades]),
-        y_score=score,
-        qid=qid,
-        docno=docno,
-        judged=np.array([grade is not None for grade in grades]),
-        n_relevant={query: int((best >= rel).sum()) for query, best in ideal.items()},
-        ideal=ideal,
-        missing=missing,
-        unjudged=list(dict.fromkeys(np.delete(run.qid, rows).tolist())),
-    )
+    forms = {4: "query iteration document relevance", 3: "query document relevance"}
+    rows = _read(path, ("relevance", "rel", "label", "score"), forms, whole=True)
+    found = {"qid": rows.qid, "docno": rows.docno, "relevance": rows.value}
+    return Bunch(**found, unjudged=unjudged, complete=complete)
 
 
-def _places(query: IntArray, order: IntArray) -> FloatArray:
+def places(query: IntArray, order: IntArray) -> FloatArray:
     """Place of each row in its query, from 1, if rows are in an order of whole queries."""
     starts = np.flatnonzero(changes(query[order]))
     places = np.empty(len(order))
@@ -295,10 +199,22 @@ def _places(query: IntArray, order: IntArray) -> FloatArray:
     return places
 
 
+def order_of_names(query: IntArray, score: FloatArray, docno: AnyArray) -> FloatArray:
+    """Scores -1, -2, ... of the order of trec_eval, in which names count where scores tie."""
+    with np.errstate(over="ignore"):
+        single = score.astype(np.float32)
+    order = np.lexsort((single, query))
+    first = changes(query[order]) | changes(single[order])
+    tied = order[~first | ~np.append(first[1:], True)]
+    name = np.zeros(len(order), dtype=np.intp)
+    name[tied] = np.unique(docno[tied], return_inverse=True)[1]
+    return -places(query, np.lexsort((name, single, query))[::-1])
+
+
 def _scores_of_ranks(query: IntArray, value: FloatArray, title: str) -> FloatArray:
     """Scores of lines ``query document number``, whose number may be the rank."""
     rows = np.arange(len(value))
-    in_file, by_value = (_places(query, np.lexsort((x, query))) for x in (rows, value))
+    in_file, by_value = (places(query, np.lexsort((x, query))) for x in (rows, value))
     if np.array_equal(in_file, value):
         return -value
     if np.array_equal(by_value, value):
@@ -335,98 +251,154 @@ class _Rows(NamedTuple):
     docno: AnyArray
     value: FloatArray
     rank: FloatArray  # NaN where there is none, 0 where it is no number
+    has_names: bool
+
+
+class _Columns(NamedTuple):
+    """Columns of a source as they are written, and where a row is."""
+
+    title: str
+    where: Callable[[int], str]
+    query: list[Any]
+    document: list[Any]
+    value: list[Any]
+    rank: list[Any] | None = None
+    has_names: bool = True  # Whether the value is called so, and not the last of three fields
 
 
 def _read(source: Any, names: tuple[str, ...], forms: dict[int, str], whole: bool) -> _Rows:
     """Rows of a source, checked; the value is the first of some names that is there."""
-    columns = _column_names(source)
-    if _is_file(source):
-        title, rows = name_of(source), _lines(source, names, forms)
-    elif columns is not None:
-        title, rows = "The frame", _of_columns(source, columns, names)
-    elif isinstance(source, Mapping):
-        title, rows = "the mapping", _entries(source, names[0])
-    else:
-        title, rows = "The list", _triples(source, names[0])
-    seen: dict[tuple[str, str], None] = {}
-    numbers, ranks = [], []
-    for where, query, document, written, rank in rows:
-        for name in (query, document):
-            if not (isinstance(name, str) or is_whole(name)):
-                raise TypeError(f"{where} has the id {name!r}: pass text or whole numbers.")
-        number = float(written) if reads_as(float, written) else nan
-        if isnan(number) or (whole and not number.is_integer()):
-            kind = "a whole number" if whole else "a number"
-            raise ValueError(f"{where} has the {names[0]} {written!r}: it must be {kind}.")
-        numbers.append(number)
-        ranks.append(nan if rank is None else float(rank) if reads_as(float, rank) else 0.0)
-        seen[str(query), str(document)] = None
-        if len(seen) < len(numbers):
-            raise ValueError(
-                f"{where} repeats the document {document!r} of the query {query!r}: keep one."
-            )
-    if not numbers:
+    title, where, queries, documents, values, ranks, has_names = _columns(source, names, forms)
+    if not values:
         raise ValueError(f"{title} has no rows: check that it is the right file.")
-    qid, docno = map(as_array, zip(*seen, strict=True))
-    return _Rows(title, distinct_codes(qid).codes, qid, docno, np.array(numbers), np.array(ranks))
-
-
-# Where a row is, its query, document, value and rank.
-_Row: TypeAlias = tuple[str, Any, Any, Any, Any]
-
-
-def _is_file(source: Any) -> bool:
-    return isinstance(source, str | os.PathLike) or hasattr(source, "read")
-
-
-def _entries(mapping: Mapping[Any, Any], name: str) -> Iterator[_Row]:
-    for query, documents in mapping.items():
-        if not isinstance(documents, Mapping):
-            raise TypeError(
-                f"The query {query!r} has {type(documents).__name__}: pass a mapping from its"
-                f" documents to the {name} of each."
+    qid, docno = (_texts(ids, where) for ids in (queries, documents))
+    value = _numbers(values)
+    wrong = np.isnan(value)
+    if whole:
+        wrong |= value != np.rint(value)
+        wrong |= np.isinf(value)
+    if wrong.any():
+        row, kind = int(np.argmax(wrong)), "a whole number" if whole else "a number"
+        raise ValueError(f"{where(row)} has the {names[0]} {values[row]!r}: it must be {kind}.")
+    seen: dict[tuple[str, str], None] = {}
+    for row, pair in enumerate(zip(qid, docno, strict=True)):
+        seen[pair] = None
+        if len(seen) <= row:
+            raise ValueError(
+                f"{where(row)} repeats the document {pair[1]!r} of the query {pair[0]!r}: keep"
+                " one."
             )
-        for document, written in documents.items():
-            yield f"The document {document!r} of {query!r}", query, document, written, None
+    rank = np.full(len(value), nan)
+    if ranks is not None:
+        absent = [x is None for x in ranks]
+        rank = np.where(absent, nan, np.nan_to_num(_numbers(ranks)))
+    ids, codes = as_array(qid), distinct_codes(as_array(qid)).codes
+    return _Rows(title, codes, ids, as_array(docno), value, rank, has_names)
 
 
-def _triples(source: Any, name: str) -> Iterator[_Row]:
+def _texts(ids: list[Any], where: Callable[[int], str]) -> list[str]:
+    """Ids as texts; two that are different before are different after."""
+    if set(map(type, ids)) == {str}:
+        return ids
+    for row, name in enumerate(ids):
+        if not (isinstance(name, str) or is_whole(name)):
+            raise TypeError(f"{where(row)} has the id {name!r}: pass text or whole numbers.")
+    texts: dict[str, Any] = {}
+    for row, name in enumerate(ids):
+        other = texts.setdefault(str(name), name)
+        if isinstance(name, str) != isinstance(other, str):
+            raise TypeError(
+                f"{where(row)} has the id {name!r}, and there is {other!r} too: pass ids of one"
+                " type."
+            )
+    return list(map(str, ids))
+
+
+def _numbers(values: list[Any]) -> FloatArray:
+    """Values as numbers; NaN where one is none."""
+    if set(map(type, values)) <= {int, float}:
+        return np.array(values, dtype=np.float64)
+    return np.array([float(x) if reads_as(float, x) else nan for x in values])
+
+
+def _columns(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> _Columns:
+    if is_file(source):
+        return _of_file(source, names, forms)
+    columns = column_names(source)
+    if columns is not None:
+        return _of_columns("The frame", "Row", source, columns, names)
+    if isinstance(source, Mapping):
+        return _of_mapping("the mapping", source, names[0])
+    return _of_tuples(source, names[0])
+
+
+def _of_mapping(title: str, mapping: Mapping[Any, Any], name: str) -> _Columns:
+    """Documents of each query with their values; or in their order, or those that are relevant."""
+    queries, documents, values = [], [], []
+    for query, of_query in mapping.items():
+        if isinstance(of_query, Mapping):
+            found, numbers = list(of_query), list(of_query.values())
+        elif isinstance(of_query, list | tuple | set | frozenset | np.ndarray):
+            found = list(of_query.tolist() if isinstance(of_query, np.ndarray) else of_query)
+            is_order = name == "score"
+            if is_order and isinstance(of_query, set | frozenset):
+                raise TypeError(f"The query {query!r} has a set, without order: pass a list.")
+            numbers = list(range(-1, -1 - len(found), -1)) if is_order else [1] * len(found)
+        else:
+            raise TypeError(
+                f"The query {query!r} has {type(of_query).__name__}: pass a mapping from its"
+                f" documents to the {name} of each, or a list of documents."
+            )
+        queries += [query] * len(found)
+        documents += found
+        values += numbers
+
+    def where(row: int) -> str:
+        return f"The document {documents[row]!r} of {queries[row]!r}"
+
+    return _Columns(title, where, queries, documents, values)
+
+
+def _of_tuples(source: Any, name: str) -> _Columns:
     if not isinstance(source, Iterable):
         raise TypeError(
             f"{source!r} is no path, stream, mapping, frame or list of (query, document, {name}):"
             " pass one of these."
         )
-    for number, entry in enumerate(source):
+    rows = list(source)
+    for number, entry in enumerate(rows):
         is_row = isinstance(entry, tuple | list) and len(entry) == 3
         if not is_row and not hasattr(entry, "_fields"):  # as the tuples of ir_datasets have
-            raise TypeError(f"Entry {number} is {entry!r}: pass (query, document, {name}).")
-        yield f"Entry {number}", *entry[:3], None
+            raise TypeError(
+                f"Entry {number} is {entry!r}: pass (query, document, {name}), or a mapping from"
+                " queries to lists of documents."
+            )
+    query, document, value = ([entry[i] for entry in rows] for i in range(3))
+    return _Columns("The list", "Entry {}".format, query, document, value)
 
 
-def _column_names(source: Any) -> list[str] | None:
-    """Names of the columns of a frame, or of a mapping of columns."""
-    if isinstance(source, Mapping):
-        of_entries = any(isinstance(x, Mapping) for x in source.values())
-        return None if of_entries or not set(source) & set(DOCUMENTS) else list(source)
-    names = getattr(source, "column_names", getattr(source, "columns", None))
-    return None if names is None else list(names)
-
-
-def _of_columns(frame: Any, columns: list[str], names: tuple[str, ...]) -> Iterator[_Row]:
+def _of_columns(
+    title: str, line: str, frame: Any, columns: Sequence[str], names: tuple[str, ...]
+) -> _Columns:
     chosen = []
-    for some in (QUERIES, DOCUMENTS, names):
+    of_ranks = names == ("score",) and "score" not in columns and "rank" in columns
+    for some in (QUERIES, DOCUMENTS, ("rank",) if of_ranks else names):
         name = next((name for name in some if name in columns), None)
         if name is None:
             raise ValueError(
-                f"The frame has no column {' or '.join(map(repr, some))}: rename the one that is"
-                " meant; scores of ranks are frame['score'] = -frame['rank']."
+                f"{title} has no column {' or '.join(map(repr, some))}: rename the one that is"
+                " meant."
             )
         chosen.append(_values(frame[name]))
     if len(set(map(len, chosen))) > 1:
         raise ValueError("The columns have different lengths: pass one entry per row.")
-    rank = _values(frame["rank"]) if "rank" in columns else [None] * len(chosen[0])
-    for number, row in enumerate(zip(*chosen, rank, strict=True)):
-        yield f"Row {number}", *row
+    query, document, value = chosen
+    ranks = None
+    if of_ranks:
+        value = [-float(x) if reads_as(float, x) else x for x in value]
+    elif "rank" in columns:
+        ranks = _values(frame["rank"])
+    return _Columns(title, f"{line} {{}}".format, query, document, value, ranks)
 
 
 def _values(column: Any) -> list[Any]:
@@ -434,14 +406,14 @@ def _values(column: Any) -> list[Any]:
     return list(getattr(column, "to_pylist", getattr(column, "tolist", column.__iter__))())
 
 
-def _lines(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> Iterator[_Row]:
-    title = name_of(source)
-    for number, line in numbered_lines(source):
-        text = line.decode(errors="backslashreplace") if isinstance(line, bytes) else line
-        text = text.removeprefix("\ufeff")
+def _of_file(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> _Columns:
+    """Rows of lines of TREC or BEIR, or of JSON."""
+    title, lines, numbers = name_of(source), _texts_of_lines(source), []
+    rows: list[tuple[Any, ...]] = []
+    for number, text in lines:
+        if not rows and text.lstrip()[0] in "{[":
+            return _of_json(title, [(number, text), *lines], names)
         fields, cells = text.split(), text.strip("\r\n").split("\t")
-        if not fields:
-            continue
         where = f"Line {number} of {title}"
         if len(fields) != len(cells) in forms:  # ids with spaces
             if len(fields) in forms:
@@ -459,4 +431,46 @@ def _lines(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> Iterat
         row = dict(zip(forms[len(fields)].split(), fields, strict=True))
         if row["query"] in QUERIES and row["document"] in DOCUMENTS:
             continue  # the head of a table
-        yield where, row["query"], row["document"], row[names[0]], row.get("rank")
+        rows.append((row["query"], row["document"], row[names[0]], row.get("rank")))
+        numbers.append(number)
+    query, document, value, rank = ([row[i] for row in rows] for i in range(4))
+
+    def where_is(row: int) -> str:
+        return f"Line {numbers[row]} of {title}"
+
+    return _Columns(title, where_is, query, document, value, rank, 3 not in forms)
+
+
+def _texts_of_lines(source: Any) -> Iterator[tuple[int, str]]:
+    """Numbers and texts of the lines that are not empty."""
+    for number, line in numbered_lines(source):
+        text = line.decode(errors="backslashreplace") if isinstance(line, bytes) else line
+        text = text.removeprefix("\ufeff")
+        if text.strip():
+            yield number, text
+
+
+def _of_json(title: str, lines: list[tuple[int, str]], names: tuple[str, ...]) -> _Columns:
+    """Rows of one object ``{query: {document: value}}``, or of an object on each line."""
+    try:
+        found = json.loads("".join(text for _, text in lines))
+        if isinstance(found, dict) and all(isinstance(x, dict | list) for x in found.values()):
+            return _of_mapping(title, found, names[0])
+        rows = found if isinstance(found, list) else [found]
+    except json.JSONDecodeError:
+        rows = list[Any]()
+        for number, text in lines:
+            try:
+                rows.append(json.loads(text))
+            except json.JSONDecodeError as error:
+                raise ValueError(
+                    f"Line {number} of {title} is no JSON ({error.msg}): write an object on each"
+                    " line, or one object {query: {document: value}}."
+                ) from None
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError(
+            f"{title} has entries that are no objects: write one with the keys query_id, doc_id"
+            f" and {names[0]} on each line, or one object {{query: {{document: value}}}}."
+        )
+    frame = {name: [row.get(name) for row in rows] for name in rows[0]} if rows else {}
+    return _of_columns(title, "Object", frame, list(frame), names)

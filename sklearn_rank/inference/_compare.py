@@ -36,7 +36,7 @@ from ._evidence import (
     refuse_grouped_collections,
     refuse_sampling,
     refuse_unknown,
-    takes_late_labels,
+    takes_other_forms,
 )
 from ._joint import Joint, Spread, Units, joint_influence, joint_samples, mean_influences
 from ._level import largest_of_contrasts
@@ -196,7 +196,7 @@ def _studentise(
     return difference / error, difference
 
 
-@takes_late_labels
+@takes_other_forms
 def compare(
     measure: MeasureLike | Sequence[MeasureLike],
     y_true: Any,
@@ -239,11 +239,14 @@ def compare(
         own data: ``scores``, and ``qid``, ``groups``, ``sample_weight`` and ``value`` if given,
         are then mappings with the same names.
         An id of ``groups`` that occurs in two samples is one group, and the samples depend on each
-        other through it; without ``groups`` they are independent.
+        other through it; without ``groups`` they are independent. Or judgments of documents by
+        query, such as ``{query: {document: grade}}``, a file or a frame, as for
+        :func:`metric_interval`.
     scores : mapping of str to array-like, data frame, or array of shape (n_samples, n_rankers)
         Scores of the rankers by name, such as ``{"a": a, "b": b}``, or a pandas or polars data
         frame with one column per ranker; the columns of a matrix are named by their numbers. A
-        higher score ranks an item nearer to the top.
+        higher score ranks an item nearer to the top. With judgments runs by name, such as
+        ``{query: {document: score}}`` or ``{query: [documents, the best first]}`` each.
     baseline : str or None, default=None
         Ranker that every other ranker is compared with, ``other - baseline``. None means all
         pairs. With ``by`` and one ranker it is a segment.
@@ -439,6 +442,14 @@ def compare(
     >>> pair = {name: scores[name] for name in "ab"}
     >>> compare("auc", y, pair, margin=0.05).conclusions
     ('a not worse by 0.05 or more: shown; better: not shown',)
+
+    Two retrievers on judged queries, by the documents that they found:
+
+    >>> qrels = {f"q{i}": {"d1": 1, "d2": 1} for i in range(20)}
+    >>> old = {query: ["d3", "d1"] if i % 2 else ["d1"] for i, query in enumerate(qrels)}
+    >>> new = {query: ["d2", "d1"] for query in qrels}
+    >>> compare("recall@10", qrels, {"new": new, "old": old}).interval.estimate
+    0.5
     """
     level, measures = check_level(level), get_measures(measure)
     methods = ("auto", "randomization", "t", "wilcoxon", "swap", "bootstrap")

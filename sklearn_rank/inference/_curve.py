@@ -22,7 +22,7 @@ from ._evidence import (
     influences_of,
     read_list,
     scores_of_models,
-    takes_late_labels,
+    takes_other_forms,
 )
 from ._intervals import Intervals
 from ._joint import joint_influence
@@ -49,7 +49,7 @@ PLACES = 100
 MOST_LABELS = 16
 
 
-@takes_late_labels
+@takes_other_forms
 def curve(
     measure: MeasureLike,
     y_true: Any,
@@ -82,8 +82,9 @@ def curve(
         ``"lift"``, ``"tpr@fpr"``, ``"fpr@tpr"``, ``"precision@recall"``, ``"net_benefit"``,
         ``"profit@k"`` or ``"ndcg@k"``: "k" are numbers of items, "top" shares of them. Or a
         measure with other parameters, at any number.
-    y_true : array-like of shape (n_samples,)
-        Labels or amounts, as the measure requires.
+    y_true : array-like of shape (n_samples,), or judgments
+        Labels or amounts, as the measure requires. Or judgments of documents by query, as for
+        :func:`metric_interval`, with runs as ``scores``.
     scores : array-like of shape (n_samples,), mapping of str to these, or data frame
         Scores of one model, or of several by name.
     at : array-like of float or None, default=None

@@ -23,6 +23,7 @@ from .._times import check_times, hold_times
 from .._typing import AnyArray, FloatArray
 from .._validation import (
     Coded,
+    are_judgments,
     array_of_labels,
     check_choice,
     check_qid,
@@ -302,16 +303,19 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
 Door = TypeVar("Door", bound=Callable[..., Any])
 
 
-def takes_late_labels(door: Door) -> Door:
-    """Let a question take a design that says when labels came, as one of the labels known now."""
+def takes_other_forms(door: Door) -> Door:
+    """Let a question take judgments and runs, and a design that says when labels came."""
+    names = list(signature(door).parameters)[:3]
 
     @wraps(door)
     def asked(*args: Any, **columns: Any) -> Any:
-        if getattr(columns.get("design"), "entered", None) is None:
+        first = {**dict(zip(names, args, strict=False)), **columns}
+        judged = are_judgments(*(first.get(name) for name in names[1:]))
+        if not judged and getattr(columns.get("design"), "entered", None) is None:
             return door(*args, **columns)
         given = signature(door).bind(*args, **columns).arguments
-        first = [given.pop(name, None) for name in list(signature(door).parameters)[:3]]
-        return _outer.call_as_of(door, *first, **given)
+        values = [given.pop(name, None) for name in names]
+        return (_outer.call_on_runs if judged else _outer.call_as_of)(door, *values, **given)
 
     return asked  # type: ignore[return-value]
 

@@ -18,7 +18,7 @@ from ._evidence import (
     check_weight_meaning,
     read_rows,
     scores_of_models,
-    takes_late_labels,
+    takes_other_forms,
 )
 from ._methods import interval_of, method_of
 from ._queries import accumulated_values, query_values_of, sample_interval
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .._labels_in_part import Design
 
 
-@takes_late_labels
+@takes_other_forms
 def metric_interval(
     measure: MeasureLike | Accumulator | Sequence[MeasureLike],
     y_true: Any = None,
@@ -67,13 +67,16 @@ def metric_interval(
         holds the measure and the rows, and gives the interval of all rows in memory. A list, or a
         name with several numbers such as ``"recall@10,25,50"``, gives a table of intervals that
         hold together.
-    y_true : array-like or dask collection of shape (n_samples,)
+    y_true : array-like or dask collection of shape (n_samples,), or judgments
         Labels or relevance grades, as the measure requires. A two-dimensional array has one query
-        per row, with NaN for absent items. Left out with an accumulator, as are all other rows.
+        per row, with NaN for absent items. Left out with an accumulator, as are all other rows. Or
+        judgments of documents by query, such as ``{query: {document: grade}}``, a file or a frame:
+        see *Retrieval* in the notes.
     y_score : array-like or dask collection of shape (n_samples,), or mapping of str to these
         Scores from a model that was not fitted or selected on these items; a higher score ranks an
         item nearer to the top. A mapping, or a data frame of several columns, has those of several
-        models, which gives a table.
+        models, which gives a table. With judgments a run, such as ``{query: {document: score}}``
+        or ``{query: [documents, the best first]}``, or several by name.
     by : array-like of shape (n_samples,), default=None
         Segment of each row (country, product, age band). Gives a table with two kinds of rows, by
         the column ``order``: the measure of the rows of a segment alone ("own rows"), and that of
@@ -186,6 +189,15 @@ def metric_interval(
     squared deviations over groups, each divided by ``sqrt(1 - share)``, with Student's quantile
     for their effective number, ``(sum of s^2)^2 / sum of s^4`` for groups of s queries, minus one.
     The bootstraps resample groups.
+
+    **Retrieval.** Judgments and runs have all forms that :func:`sklearn_rank.datasets.load_qrels`
+    and :func:`sklearn_rank.datasets.load_trec_run` take: mappings as of BEIR, MTEB, ranx and
+    pytrec_eval, frames, files of TREC, BEIR and JSON. Queries are the sample. A relevant document
+    that was not retrieved counts, in recall, average precision and the ideal of NDCG, and has no
+    position. Measures given by name follow trec_eval where it has them; the gain is the grade, for
+    two classes grades from 1 on are relevant. Documents without a judgment are not relevant,
+    unless :func:`~sklearn_rank.datasets.load_qrels` is told otherwise; ``target`` says so.
+    ``groups``, ``by`` and ``sample_weight`` are mappings from queries.
 
     **Days.** Where ids of ``groups``, or of ``qid`` without groups, are times, those near in time
     may depend on each other. With n sums s_t over times in their order, and ``L_j = sqrt(2 / n)

@@ -189,7 +189,7 @@ def measure_at(measure: MeasureLike, at: Any = None) -> Measure:
                 f"{found.name} has no number that could vary, so it has no curve: pass a measure"
                 " such as 'precision@k', 'recall@top', 'lift' or 'tpr@fpr'."
             )
-        return found if at is None else replace(found, **{found.in_name: at})
+        return found if at is None else found._at(at)
     name, _, tail = measure.lower().partition("(")
     curves = {
         _prefix(x).rstrip("@") + ("@k" if x.in_name == "k" else ""): x

@@ -24,12 +24,14 @@ from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar, datacl
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from .. import _outer
 from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists, refuse_single_rows
 from .._order import TiedBlocks
 from .._partitions import any_collection
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import (
     Closed,
+    are_judgments,
     check_choice,
     check_flag,
     check_number,
@@ -38,6 +40,7 @@ from .._validation import (
     is_number,
     is_whole,
     ravelled,
+    refuse_beside_judgments,
     refuse_misread,
     shape_of,
 )
@@ -240,7 +243,7 @@ class Measure(_Frozen, ABC):
         super().__init_subclass__(**kwargs)
         if vars(cls).get("kind", "binary") not in ("binary", "graded"):
             raise TypeError(f"kind={vars(cls)['kind']!r} must be 'binary' or 'graded'.")
-        if cls._number is not None:
+        if isinstance(cls._number, NamedNumber):
             cls.in_name = cls._number.parameter
 
     def __post_init__(self) -> None:
@@ -610,6 +613,10 @@ class Measure(_Frozen, ABC):
         """
         return LabelType(self.kind, pos_label, self.lowest, name, self.rel)
 
+    def _at(self, number: Any) -> Any:
+        """The measure with another number in its name, such as the last position."""
+        return replace(self, **{str(self.in_name): number})
+
     def lists(
         self,
         y_true: Any,
@@ -626,10 +633,11 @@ class Measure(_Frozen, ABC):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,) or (n_lists, n_items)
+        y_true : array-like of shape (n_samples,) or (n_lists, n_items), or judgments
             Labels or grades. In two dimensions each row is a list, and NaN is a missing item,
-            whose score is ignored.
-        y_score : array-like of the same shape
+            whose score is ignored. Or judgments of documents by query, with a run as
+            ``y_score``, in any form that :func:`sklearn_rank.datasets.load_qrels` takes.
+        y_score : array-like of the same shape, or run
             Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
         qid : array-like of shape (n_samples,), default=None
             Query id of each row, in any order. None takes all rows as one list.
@@ -655,6 +663,10 @@ class Measure(_Frozen, ABC):
         """
         relevant = {"n_relevant": n_relevant, "ideal": ideal}
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        if are_judgments(y_true):
+            given = {"qid": qid, "pos_label": pos_label} | weights | relevant
+            refuse_beside_judgments(**given)
+            return _outer.rows_of_run(self, y_true, y_score)
         self._check_arguments(**weights, **relevant)
         refuse_misread(y_true=y_true, n_relevant=n_relevant)
         lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **weights)

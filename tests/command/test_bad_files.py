@@ -178,7 +178,7 @@ def test_without_pyarrow(command, files, monkeypatch):
         (RUN.replace("0.9", "x"), QRELS, "Line 1 of r .*score.*'x'"),
         (RUN + RUN, QRELS, "Line 9 of r .*'a'.*'q1'"),
         (RUN, QRELS.replace("f 1", "f 1.5"), "Line 5 of q .*relevance.*'1.5'"),
-        (RUN, "x1 0 a 1\n", "No query of the run is judged: the run has 'q1', the judgments"),
+        (RUN, "x1 0 a 1\n", "No query of the run 'r' is judged: the run has 'q1', the judg"),
     ],
 )
 def test_files_of_trec(command, files, run, qrels, message):

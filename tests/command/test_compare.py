@@ -115,9 +115,18 @@ def test_runs_are_compared_on_the_queries_that_they_share(command, files):
         line for line in (files / "other.run").read_text().splitlines(True) if line[1] != "2"
     )
     (files / "other.run").write_text(shorter)
-    out, _, _ = command(*RUNS, "--measure", "ap", "--baseline", "system.run")
+    given = (*RUNS, "--measure", "ap", "--baseline", "system.run")
+    _, err, code = command(*given)
+    assert (code, "'other.run' has no document for 1 of 4 judged queries that another" in err) == (
+        2,
+        True,
+    )
+    assert "pass --complete to count 0 for them, or --shared to leave them out" in err
+    out, _, _ = command(*given, "--shared")
     assert "mean ap over 2 queries" in out
     assert "other.run - system.run" in out
+    out, _, _ = command(*given, "--complete")
+    assert "queries without documents count 0 (2 of 4)" in out
 
 
 def test_one_measure_that_cannot_be_compared_does_not_stop_the_others(results, command):

@@ -87,11 +87,7 @@ CALLS |= {
     for call in (
         partial(bounds.accuracy_at_top_margin_bound, [0.5], [0.5], 0.1, **MARGINS),
         partial(bounds.auc_margin_bound, [0.5], [0.5], 0.1, **MARGINS),
-        partial(
-            datasets.join_qrels,
-            datasets.load_trec_run({"q": {"d": 1.0}}),
-            datasets.load_qrels({"q": {"d": 1}}),
-        ),
+        partial(datasets.load_qrels, {"q": {"d": 1}}),
         partial(datasets.make_bipartite_ranking, 4),
         partial(datasets.make_label_ranking, 4),
         partial(datasets.make_subset_ranking, 4),

@@ -1,0 +1,405 @@
+"""Runs with judgments: joined, and as rows of queries for questions of rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .._lists import ScoredLists
+from .._typing import AnyArray, FloatArray
+from .._validation import as_array, column_names, distinct_codes, is_file, refuse_beside_judgments
+from .._warn import warn
+from ..exceptions import MissingQueryWarning
+from ..metrics import Measure, get_measure
+from ..metrics._shared import measure_at, names_of
+from ._trec import load_qrels, load_trec_run, order_of_names, places
+
+# Systems in whose order tied documents go by their names.
+BY_NAMES = ("trec_eval", "gdeval", "ranx")
+
+# Of so many documents from the top, results say how many are not judged.
+SHOWN = 10
+
+
+def join_qrels(run: Any, qrels: Any) -> Bunch:
+    """Join a run with relevance judgments into labels, scores and query ids.
+
+    All measures, intervals and comparisons take judgments and runs as they are, as in
+    ``ndcg_score(qrels, run)``. This is for other uses of the rows.
+
+    Parameters
+    ----------
+    run : Bunch, path, stream, mapping, data frame or list
+        A run, as returned by :func:`load_trec_run`, or what that takes.
+    qrels : Bunch, path, stream, mapping, data frame or list
+        Judgments, as returned by :func:`load_qrels`, which says how unjudged documents and judged
+        queries without a document in the run count; or what that takes.
+
+    Returns
+    -------
+    sklearn.utils.Bunch
+        With the attributes
+
+        y_true : ndarray of shape (n_rows,)
+            Relevance of each retrieved document of the judged queries, in the order of the run; 0
+            for documents that are junk. Documents that are not judged are 0, NaN or left out, as
+            :func:`load_qrels` was told.
+        y_score : ndarray of shape (n_rows,)
+            Score of each document.
+        qid, docno : ndarray of str of shape (n_rows,)
+            Query id and name of each document.
+        judged : ndarray of bool of shape (n_rows,)
+            Whether the document is judged for its query.
+        ideal : dict of str to ndarray
+            Relevances of all judged documents of each query, retrieved or not, in descending
+            order; pass it as ``ideal=`` to the measures.
+        missing : list of str
+            Judged queries without a document in the run.
+        unjudged : list of str
+            Queries of the run without a judgment; they are left out.
+
+    Raises
+    ------
+    ValueError
+        If no query of the run is judged.
+
+    Warns
+    -----
+    MissingQueryWarning
+        If the run has no document for some judged queries and ``complete`` of the judgments is
+        None.
+
+    See Also
+    --------
+    sklearn_rank.metrics.average_precision_score : Accepts ``ideal``.
+    sklearn_rank.metrics.ndcg_score : Accepts ``ideal``.
+
+    Examples
+    --------
+    The relevant document c was not retrieved:
+
+    >>> from sklearn_rank.datasets import join_qrels
+    >>> from sklearn_rank.metrics import average_precision_score
+    >>> run, qrels = {"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 1, "b": 0, "c": 1}}
+    >>> both = join_qrels(run, qrels)
+    >>> both.y_true, both.ideal["q1"]
+    (array([1., 0.]), array([1., 1., 0.]))
+    >>> average_precision_score(
+    ...     both.y_true, both.y_score, qid=both.qid, ideal=both.ideal
+    ... )
+    0.5
+    >>> average_precision_score(qrels, run)
+    0.5
+    """
+    return JudgedRuns.of(qrels, {"": run}).runs[""]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRuns:
+    """Runs joined with the same judgments, of which each query is a row of a question."""
+
+    runs: dict[str, Bunch]  # Of each run what join_qrels returns
+    queries: list[str]  # That count, ascending
+    text: str  # How what is not judged or not retrieved counts
+    found: dict[Measure, FloatArray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, qrels: Any, runs: Mapping[str, Any]) -> JudgedRuns:
+        qrels = qrels if isinstance(qrels, Bunch) else load_qrels(qrels)
+        read = {
+            x: run if isinstance(run, Bunch) else load_trec_run(run) for x, run in runs.items()
+        }
+        complete, unjudged = qrels.get("complete"), qrels.get("unjudged", "negative")
+        pairs = zip(qrels.qid.tolist(), qrels.docno.tolist(), strict=True)
+        relevance = dict(zip(pairs, qrels.relevance.tolist(), strict=True))
+        grades: dict[str, list[float]] = {query: [] for query, _ in relevance}
+        for (query, _), grade in relevance.items():
+            if grade >= 0:
+                grades[query].append(grade)
+        lacking: dict[str, list[str]] = {}
+        for name, run in read.items():
+            retrieved = set(run.qid.tolist())
+            lacking[name] = [query for query in grades if query not in retrieved]
+            if len(lacking[name]) == len(grades):
+                raise ValueError(
+                    f"No query of the {_titled(name)} is judged: the run has {run.qid[0]!r}, the"
+                    f" judgments {next(iter(grades))!r}; pass a run of the same queries."
+                )
+        nowhere = set.intersection(*map(set, lacking.values()))
+        _report_missing(lacking, nowhere, len(grades), complete)
+        missing = set().union(*lacking.values())
+        counted = [query for query in sorted(grades) if complete or query not in missing]
+        if not counted:
+            raise ValueError(
+                "No judged query has documents in all runs: pass load_qrels(..., complete=True) to"
+                " count 0 where a run has none."
+            )
+        ideal = {query: np.sort(grades[query])[::-1] for query in counted}
+        joined = {
+            name: _join(run, relevance, ideal, unjudged)
+            | {"missing": lacking[name], "unjudged": _others(run, grades)}
+            for name, run in read.items()
+        }
+        texts = [_text_of_unjudged(joined.values(), unjudged)]
+        if complete and missing:
+            texts.append(f"queries without documents count 0 ({len(missing)} of {len(counted)})")
+        text = "".join(f"; {text}" for text in texts if text)
+        return cls({name: Bunch(**both) for name, both in joined.items()}, counted, text)
+
+    def warn_of_unjudged(self) -> None:
+        """Warn of queries of runs that have no judgment."""
+        others = list(dict.fromkeys(query for run in self.runs.values() for query in run.unjudged))
+        if others:
+            warn(
+                f"The judgments lack {len(others)} queries that were run, such as {others[0]!r},"
+                " which are left out.",
+                UserWarning,
+            )
+
+    def measures(self, measure: Any, of_curve: bool = False) -> list[MeasureOfRuns]:
+        """Measures of the rows; those that are named follow trec_eval where it has them."""
+        if isinstance(measure, list | tuple):
+            return [found for one in measure for found in self.measures(one)]
+        names = names_of(measure) if isinstance(measure, str) else [measure]
+        if of_curve:
+            names = [measure_at(measure).name if isinstance(measure, str) else measure]
+        found = map(_as_of_trec_eval, names)
+        return [MeasureOfRuns(inner=x, of=self, undefined=x.undefined) for x in found]
+
+    def scores(self) -> dict[str, FloatArray]:
+        """Number of each row, which stands for its score."""
+        n = len(self.queries)
+        return {name: np.arange(i * n, (i + 1.0) * n) for i, name in enumerate(self.runs)}
+
+    def values(self, measure: Measure) -> FloatArray:
+        """Value of each query of each run, one run after the other."""
+        if measure not in self.found:
+            values = [measure._values(lists_of_run(measure, both)) for both in self.runs.values()]
+            self.found[measure] = np.concatenate(values)
+        return self.found[measure]
+
+    def of_queries(self, name: str, column: Any) -> AnyArray:
+        """Entries of the queries of a mapping."""
+        if not isinstance(column, Mapping):
+            raise TypeError(
+                f"{name} is a {type(column).__name__}, but judgments and runs have queries: pass a"
+                f" mapping from queries to {name}."
+            )
+        entries = {str(query): entry for query, entry in column.items()}
+        if lacking := [query for query in self.queries if query not in entries]:
+            raise ValueError(
+                f"{name} lacks {len(lacking)} of {len(self.queries)} queries, such as"
+                f" {lacking[0]!r}: pass an entry for each."
+            )
+        return as_array([entries[query] for query in self.queries])
+
+
+class MeasureOfRuns(Measure):
+    """A measure of judged runs, where a row is a query of a run and its score the number of it."""
+
+    kind = "graded"
+    per_query = True
+    weights = "none"
+    has_name = False
+
+    inner: Measure
+    of: JudgedRuns
+
+    def in_grammar(self) -> tuple[str, dict[str, Any]]:
+        bare, parameters = self.inner.in_grammar()
+        parameters.pop("convention", None)
+        return bare, parameters
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.inner.range
+
+    @property
+    def greater_is_better(self) -> bool:  # type: ignore[override]
+        return self.inner.greater_is_better
+
+    @property
+    def has_direction(self) -> bool:  # type: ignore[override]
+        return self.inner.has_direction
+
+    @property
+    def lacking(self) -> str:  # type: ignore[override]
+        return self.inner.lacking
+
+    @property
+    def in_name(self) -> str | None:  # type: ignore[override]
+        return self.inner.in_name
+
+    @property
+    def _number(self) -> Any:  # type: ignore[override]
+        return self.inner._number
+
+    def _at(self, number: Any) -> MeasureOfRuns:
+        return replace(self, inner=self.inner._at(number))
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        return self.of.values(self.inner)[lists.score.astype(np.intp)]
+
+
+def rows_of_run(measure: Measure, y_true: Any, y_score: Any) -> ScoredLists:
+    """Lists of the judged queries of one run."""
+    judged, none = JudgedRuns.of(y_true, {"": y_score}), (None, None)
+    judged.warn_of_unjudged()
+    both = judged.runs[""]
+    chosen = getattr(measure, "gain", 0), getattr(measure, "convention", None)
+    if chosen == none and any(grades.max(initial=0.0) > 1.0 for grades in both.ideal.values()):
+        raise ValueError(
+            "The judgments have relevances above 1, of which the gain may be y, as in trec_eval,"
+            f" or 2**y - 1: pass gain='linear' or gain='exponential' to {measure._title}."
+        )
+    return lists_of_run(measure, both)
+
+
+def lists_of_run(measure: Measure, both: Bunch) -> ScoredLists:
+    y_true, score, convention = both.y_true, both.y_score, getattr(measure, "convention", None)
+    if np.isnan(y_true).any():
+        raise ValueError(
+            f"{int(np.isnan(y_true).sum()):,} of {len(y_true):,} documents have no judgment, and"
+            " unjudged='unknown': pass design= to metric_interval or compare, which says how the"
+            " judged ones were chosen."
+        )
+    ideal = both.ideal if "ideal" in measure.takes_relevant else None
+    if measure.kind == "binary" and measure.label_type().rel is None:
+        y_true = (y_true >= 1.0).astype(np.float64)
+        ideal = ideal and {query: grades >= 1.0 for query, grades in ideal.items()}
+    if convention in BY_NAMES:
+        score = order_of_names(distinct_codes(both.qid).codes, score, both.docno)
+    return measure.lists(y_true, score, qid=both.qid, ideal=ideal)
+
+
+def call_on_runs(
+    door: Callable[..., Any], measure: Any, y_true: Any, scores: Any, **columns: Any
+) -> Any:
+    """Ask of judged runs, with one row for each query, and say in the target what was assumed."""
+    columns = {name: x for name, x in columns.items() if x is not None}
+    of_rows = ("qid", "pos_label", "value", "conditional")
+    refuse_beside_judgments(**{name: columns.get(name) for name in of_rows})
+    is_named = _are_named(scores)
+    judged = JudgedRuns.of(y_true, scores if is_named else {"": scores})
+    judged.warn_of_unjudged()
+    measures = judged.measures(measure, "at" in signature(door).parameters)
+    for name in {"groups", "by", "sample_weight"} & set(columns):
+        columns[name] = judged.of_queries(name, columns[name])
+    numbers = judged.scores()
+    result = door(
+        measures if isinstance(measure, list | tuple) or len(measures) > 1 else measures[0],
+        np.zeros(len(judged.queries)),
+        numbers if is_named else numbers[""],
+        qid=as_array(judged.queries),
+        **columns,
+    )
+    conventions = {getattr(x.inner, "convention", None) or "" for x in measures} - {""}
+    rules = "".join(f"; as {system}" for system in sorted(conventions))
+    return replace(result, target=f"{result.target}{rules}{judged.text}")
+
+
+def _as_of_trec_eval(measure: Any) -> Measure:
+    """Measure of a name as trec_eval has it, or by its definition; other measures as they are."""
+    for rule in ({"convention": "trec_eval"}, {"gain": "linear"}) * isinstance(measure, str):
+        with suppress(TypeError, ValueError):
+            return get_measure(measure, **rule)
+    return get_measure(measure)
+
+
+def _are_named(scores: Any) -> bool:
+    """Whether scores are a mapping from names to runs, not one run."""
+    if not isinstance(scores, Mapping) or isinstance(scores, Bunch) or column_names(scores):
+        return False
+    first = next((x for x in scores.values() if is_file(x) or len(x)), None)
+    if first is None:
+        return False
+    if isinstance(first, Mapping) and not column_names(first) and not isinstance(first, Bunch):
+        return any(isinstance(x, Mapping | Sequence | np.ndarray) for x in first.values())
+    return not isinstance(first, Sequence) or isinstance(first, str) or not _are_ids(first)
+
+
+def _are_ids(entries: Sequence[Any]) -> bool:
+    return not isinstance(entries[0], tuple | list)
+
+
+def _titled(name: str) -> str:
+    return f"run {name!r}" if name else "run"
+
+
+def _report_missing(
+    lacking: Mapping[str, list[str]], nowhere: set[str], n_judged: int, complete: bool | None
+) -> None:
+    """Refuse judged queries that some runs have, or warn of those that none has."""
+    if complete is not None:
+        return
+    for name, queries in lacking.items():
+        if some := [query for query in queries if query not in nowhere]:
+            raise ValueError(
+                f"The {_titled(name)} has no document for {len(some)} of {n_judged} judged"
+                f" queries that another run has, such as {some[0]!r}: pass load_qrels(...,"
+                " complete=True) to count 0 for them, or complete=False to leave them out of all"
+                " runs."
+            )
+    if nowhere:
+        first = next(query for query in next(iter(lacking.values())) if query in nowhere)
+        warn(
+            f"The run has no document for {len(nowhere)} of {n_judged} judged queries, such as"
+            f" {first!r}, which are left out: pass load_qrels(..., complete=True) to count 0 for"
+            " each, or complete=False to leave them out without this warning.",
+            MissingQueryWarning,
+        )
+
+
+def _join(
+    run: Bunch, relevance: Mapping[Any, float], ideal: Mapping[str, FloatArray], unjudged: str
+) -> dict[str, Any]:
+    """Labels and scores of the queries that count."""
+    counts = np.array([query in ideal for query in run.qid.tolist()])
+    qid, docno, score = run.qid[counts], run.docno[counts], run.score[counts]
+    pairs = zip(qid.tolist(), docno.tolist(), strict=True)
+    y_true = np.maximum([relevance.get(pair, np.nan) for pair in pairs], 0.0)
+    judged = ~np.isnan(y_true)
+    if unjudged == "left out":
+        qid, docno, score, y_true = qid[judged], docno[judged], score[judged], y_true[judged]
+        judged = judged[judged]
+    elif unjudged == "negative":
+        y_true = np.nan_to_num(y_true)
+    present = set(qid.tolist())
+    if empty := [query for query in ideal if query not in present]:
+        # One nameless document, so that the query has a value.
+        qid, docno = np.append(qid, as_array(empty)), np.append(docno, as_array([""] * len(empty)))
+        score, y_true = (
+            np.append(score, [-np.inf] * len(empty)),
+            np.append(y_true, [0.0] * len(empty)),
+        )
+        judged = np.append(judged, np.zeros(len(empty), dtype=bool))
+    known = {"y_true": y_true, "y_score": score, "qid": qid, "docno": docno, "judged": judged}
+    return known | {"ideal": dict(ideal)}
+
+
+def _others(run: Bunch, judged: Container[str]) -> list[str]:
+    """Queries of a run that are not judged."""
+    return [query for query in dict.fromkeys(run.qid.tolist()) if query not in judged]
+
+
+def _text_of_unjudged(joined: Iterable[Mapping[str, Any]], unjudged: str) -> str:
+    """How documents without a judgment count, and how many of the first ones these are."""
+    if unjudged == "left out":
+        return "unjudged documents left out"
+    shares = []
+    for both in joined:
+        if both["judged"].all():
+            continue
+        query = distinct_codes(both["qid"]).codes
+        top = places(query, np.lexsort((-both["y_score"], query))) <= SHOWN
+        shares.append(float((~both["judged"] & (both["docno"] != ""))[top].mean()))
+    if unjudged != "negative" or not any(shares):
+        return ""
+    most = f"{100.0 * max(shares):.2g} %"
+    return f"unjudged documents not relevant ({most} of the first {SHOWN})"

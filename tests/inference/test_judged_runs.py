@@ -1,0 +1,261 @@
+"""Judgments and runs as they are, at every door: beside pytrec_eval, and what is refused."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
+from sklearn_rank.exceptions import MissingQueryWarning
+from sklearn_rank.inference import compare, curve, metric_interval
+from sklearn_rank.metrics import get_measure, ndcg_score, recall_at_k_score, reciprocal_rank_score
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* is undefined for:sklearn.exceptions.UndefinedMetricWarning",
+    "ignore:The .* is .* for all:UserWarning",
+)
+
+# Measures of pytrec_eval, and ours.
+NAMES = {
+    "map": "ap",
+    "map_cut_10": "ap@10",
+    "ndcg": "ndcg",
+    "ndcg_cut_5": "ndcg@5",
+    "ndcg_cut_10": "ndcg@10",
+    "recip_rank": "rr",
+    "P_5": "precision@5",
+    "P_10": "precision@10",
+    "recall_5": "recall@5",
+    "recall_10": "recall@10",
+    "success_5": "success@5",
+    "Rprec": "r_precision",
+}
+
+
+def draw(seed, n_queries=12, n_runs=2, depth=14):
+    """Grades of some of 40 documents, and runs of the first ones, with ties, of the rest."""
+    rng = np.random.default_rng(seed)
+    qrels, runs = {}, [{} for _ in range(n_runs)]
+    for i in range(n_queries):
+        query, names = f"q{i}", [f"d{j}" for j in rng.permutation(40)]
+        grades = rng.choice(3, 40, p=(0.7, 0.2, 0.1))
+        judged = rng.random(40) < 0.7
+        judged[rng.integers(40)] = True
+        qrels[query] = {
+            name: int(grade)
+            for name, grade, known in zip(names, grades, judged, strict=True)
+            if known
+        }
+        for run in runs:
+            scores = np.round(grades + rng.normal(size=40), 1)
+            top = np.argsort(-scores)[: rng.integers(1, depth)]
+            run[query] = {names[j]: float(scores[j]) for j in top}
+    return qrels, runs
+
+
+def frame(table, column, library=pd):
+    rows = [(q, d, v) for q, of_query in table.items() for d, v in of_query.items()]
+    names = ("query-id", "corpus-id", column)
+    return library.DataFrame(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def as_lines(table, column):
+    keys = ("query_id", "doc_id", column)
+    rows = [(q, d, v) for q, of_query in table.items() for d, v in of_query.items()]
+    text = "".join(json.dumps(dict(zip(keys, row, strict=True))) + "\n" for row in rows)
+    return io.StringIO(text)
+
+
+FORMS = {
+    "mapping": lambda table, column: table,
+    "pandas": frame,
+    "polars": lambda table, column: frame(table, column, pl),
+    "lines of JSON": as_lines,
+    "object of JSON": lambda table, column: io.BytesIO(json.dumps(table, indent=1).encode()),
+    "BEIR": lambda table, column: io.StringIO(
+        frame(table, column).to_csv(sep="\t", index=False, lineterminator="\n")
+    ),
+}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_doors_have_the_values_of_trec_eval(seed):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    names = ["map", "map_cut", "ndcg", "ndcg_cut", "recip_rank", "P", "recall", "success", "Rprec"]
+    for part in range(25):
+        qrels, runs = draw(25 * seed + part)
+        evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(names))
+        theirs = [evaluator.evaluate(run) for run in runs]
+        expected = np.array(
+            [[[of[q][name] for q in qrels] for name in NAMES] for of in theirs]
+        ).mean(axis=2)
+        for i, (theirs_name, name) in enumerate(NAMES.items()):
+            measure = get_measure(name, convention="trec_eval")
+            values, ids = measure(qrels, runs[0], average=None, return_qid=True)
+            of_queries = [theirs[0][q][theirs_name] for q in ids]
+            np.testing.assert_allclose(np.nan_to_num(values), of_queries, atol=1e-12)
+            if part == 0:
+                both = compare(name, qrels, {"a": runs[0], "b": runs[1]})
+                np.testing.assert_allclose(both.values, expected[:, i], atol=1e-12)
+    found = metric_interval(list(NAMES.values()), qrels, {"a": runs[0], "b": runs[1]})
+    got = np.array([x.estimate for x in found.pointwise]).reshape(len(NAMES), 2).T
+    np.testing.assert_allclose(got, expected, atol=1e-12, rtol=0)
+    places = curve("recall@k", qrels, runs[0], at=[5, 10], random_state=0)
+    got = [x.estimate for x in places.pointwise]
+    np.testing.assert_allclose(got, expected[0, [8, 9]], atol=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_one_reading_of_each_form_at_each_door(form):
+    qrels, runs = draw(3)
+    make = FORMS[form]
+    expected = compare("ndcg@10", qrels, {"a": runs[0], "b": runs[1]})
+    scores = {"a": make(runs[0], "score"), "b": make(runs[1], "score")}
+    assert compare("ndcg@10", make(qrels, "score"), scores) == expected
+    interval = metric_interval("rr", qrels, runs[0])
+    assert metric_interval("rr", make(qrels, "score"), make(runs[0], "score")) == interval
+    value = recall_at_k_score(make(qrels, "score"), make(runs[0], "score"), k=5)
+    assert value == recall_at_k_score(qrels, runs[0], k=5)
+
+
+def test_lists_in_order_and_sets_of_relevant_documents():
+    rr = reciprocal_rank_score({"q": {"c"}, "r": ["x", "z"]}, {"q": ["a", "b", "c"], "r": ["z"]})
+    assert rr == (1 / 3 + 1) / 2
+    ordered = pd.DataFrame({"query": ["q"] * 3, "docno": list("abc"), "rank": [2, 1, 3]})
+    assert reciprocal_rank_score({"q": {"a"}}, ordered) == 1 / 2
+    with pytest.raises(TypeError, match="'q' has a set, without order: pass a list"):
+        load_trec_run({"q": {"a"}})
+    # Text in a list are ids only where there are runs: these are labels of two data sets.
+    labels = {"a": ["no", "yes"] * 20, "b": ["no", "yes"] * 20}
+    scores = {"a": np.arange(40.0), "b": np.arange(40.0) % 7}
+    assert compare("auc", labels, scores, pos_label="yes").names == ("a", "b")
+
+
+def test_what_was_not_retrieved_has_no_position():
+    qrels, run = {"q": {"a": 1, "b": 1, "c": 1, "d": 0}}, {"q": {"d": 3.0, "a": 2.0}}
+    assert recall_at_k_score(qrels, run, k=10) == pytest.approx(1 / 3)
+    assert reciprocal_rank_score(qrels, run) == 1 / 2
+    ideal = sum(1 / np.log2(1 + i) for i in (1, 2, 3))
+    assert ndcg_score(qrels, run) == pytest.approx(1 / np.log2(3) / ideal)
+    # The gain is asked for where it matters, and named measures have that of trec_eval.
+    graded = {"q": {"a": 2, "d": 1}, "r": {"a": 2, "d": 1}}
+    runs = {"q": {"d": 3.0, "a": 2.0}, "r": {"d": 3.0, "a": 2.0}}
+    with pytest.raises(ValueError, match="pass gain='linear' or gain='exponential' to ndcg_score"):
+        ndcg_score(graded, runs)
+    found = metric_interval("dcg@10", graded, runs, method="t")
+    assert found.estimate == pytest.approx(1 + 2 / np.log2(3))
+    assert found.target == "mean dcg@10(gain='linear') over queries"
+
+
+def test_unjudged_documents_count_as_the_user_says():
+    qrels, runs = {f"q{i}": {"a": 1, "b": 0} for i in range(4)}, {}
+    for i in range(4):
+        runs[f"q{i}"] = {"new": 3.0, "b": 2.0, "a": 1.0 + i}
+    negative = metric_interval("rr", qrels, runs)
+    assert negative.estimate == pytest.approx(np.mean([1 / 3, 1 / 2.5, 1 / 1.5, 1]), abs=0.1)
+    assert "unjudged documents not relevant (33 % of the first 10)" in negative.target
+    condensed = metric_interval("rr", load_qrels(qrels, unjudged="left out"), runs)
+    names = {q: {d: s for d, s in run.items() if d != "new"} for q, run in runs.items()}
+    assert condensed.estimate == metric_interval("rr", qrels, names).estimate
+    assert condensed.target.endswith("; as trec_eval; unjudged documents left out")
+    # Nothing judged was retrieved: the query has the value 0, not none.
+    alone = {**runs, "q0": {"new": 1.0}}
+    values = get_measure("rr")(load_qrels(qrels, unjudged="left out"), alone, average=None)
+    assert values[0] == 0.0
+    with pytest.raises(ValueError, match=r"4 of 12 documents have no judgment.*pass design="):
+        metric_interval("rr", load_qrels(qrels, unjudged="unknown"), runs)
+
+
+def test_queries_that_some_runs_lack_are_asked_for():
+    qrels, (first, second) = draw(0)
+    shorter = {query: run for query, run in second.items() if query != "q3"}
+    runs = {"a": first, "b": shorter}
+    with pytest.raises(
+        ValueError, match=r"run 'b' has no document for 1 of 12 judged queries that .* 'q3': pass"
+    ):
+        compare("ap", qrels, runs)
+    shared = compare("ap", load_qrels(qrels, complete=False), runs)
+    assert shared == compare(
+        "ap", {q: x for q, x in qrels.items() if q != "q3"}, {"a": first_of(first), "b": shorter}
+    )
+    zero = compare("ap", load_qrels(qrels, complete=True), runs)
+    assert zero.values[1] == pytest.approx(shared.values[1] * 11 / 12)
+    assert "queries without documents count 0 (1 of 12)" in zero.target
+    with pytest.warns(MissingQueryWarning, match="no document for 1 of 12 judged queries"):
+        compare("ap", qrels, {"a": first_of(first), "b": shorter})
+    with pytest.warns(UserWarning, match="lack 1 queries that were run, such as 'q3'"):
+        compare("ap", {q: x for q, x in qrels.items() if q != "q3"}, {"a": first, "b": second})
+    with pytest.raises(ValueError, match="No judged query has documents in all runs"):
+        compare(
+            "ap",
+            load_qrels({"q0": {"d1": 1}, "q1": {"d1": 1}}, complete=False),
+            {"a": {"q0": ["d1"]}, "b": {"q1": ["d1"]}},
+        )
+
+
+def first_of(run):
+    return {query: documents for query, documents in run.items() if query != "q3"}
+
+
+def test_groups_and_segments_are_of_queries():
+    qrels, (first, second) = draw(1)
+    runs = {"a": first, "b": second}
+    topics = {query: int(query[1:]) // 2 for query in qrels}
+    found = compare("recall@5", qrels, runs, groups=topics)
+    measure = get_measure("recall@5", convention="trec_eval")
+    values = [measure(qrels, run, average=None) for run in (first, second)]
+    order = sorted(qrels)
+    rows = {
+        "qid": np.array(order),
+        "groups": np.array([topics[query] for query in order]),
+    }
+    # The same question of rows: each query is one row with its value.
+    kept = ~np.isnan(values[0])
+    sums = np.bincount(rows["groups"], np.where(kept, values[0] - values[1], 0.0))
+    assert found.differences[0] == pytest.approx(sums.sum() / kept.sum())
+    assert "of 6 groups" in found.target
+    table = compare(
+        "recall@5", qrels, runs, by={q: "odd" if int(q[1:]) % 2 else "even" for q in qrels}
+    )
+    assert set(table.keys["segment"]) == {"odd", "even"}
+    with pytest.raises(TypeError, match=r"groups is a list, but .* a mapping from queries"):
+        compare("recall@5", qrels, runs, groups=[0, 1])
+    with pytest.raises(ValueError, match="groups lacks 11 of 12 queries, such as 'q1'"):
+        compare("recall@5", qrels, runs, groups={"q0": 1})
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "message"),
+    [
+        ({"q": {"a": 1}}, {"r": {"a": 1}}, "No query of the run is judged: the run has 'r'"),
+        ({"q": {"a": 1}}, {}, "the mapping has no rows"),
+        ({"q": {"a": 1}}, {"q": {}}, "the mapping has no rows"),
+        ({"q": {"a": 1}}, {"q": ["a", "a"]}, "repeats the document 'a' of the query 'q'"),
+        ({"q": {"a": 1}}, {1: {"a": 1}, "1": {"b": 2}}, "has the id '1', and there is 1 too"),
+        ({"q": {"a": 1}}, {"q": {"a": np.nan}}, "has the score nan: it must be a number"),
+        ({"q": {"a": 0.5}}, {"q": ["a"]}, "has the relevance 0.5: it must be a whole number"),
+        (io.StringIO('{"query_id": 1}\n{"query'), {"q": ["a"]}, "Line 2 of stream is no JSON"),
+        (io.StringIO('{"query_id": "q", "x": 1}\n'), {"q": ["a"]}, "no column 'docno' or"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(qrels, run, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        metric_interval("rr", qrels, run)
+    if isinstance(qrels, io.StringIO):
+        qrels.seek(0)
+    with pytest.raises((ValueError, TypeError), match=message):
+        get_measure("rr")(qrels, run)
+
+
+def test_arguments_of_rows_are_refused():
+    qrels, (run, _) = draw(2)
+    with pytest.raises(TypeError, match="qid is for rows, but y_true has judgments"):
+        metric_interval("rr", qrels, run, qid=[1])
+    with pytest.raises(TypeError, match="ideal is for rows"):
+        ndcg_score(qrels, run, ideal={})
+    both = join_qrels(run, qrels)
+    of_rows = get_measure("ap")(both.y_true >= 1, both.y_score, qid=both.qid)
+    assert of_rows > get_measure("ap")(qrels, run)  # which knows what was not retrieved
