@@ -446,7 +446,9 @@ def compare(
     Two retrievers on judged queries, by the documents that they found:
 
     >>> qrels = {f"q{i}": {"d1": 1, "d2": 1} for i in range(20)}
-    >>> old = {query: ["d3", "d1"] if i % 2 else ["d1"] for i, query in enumerate(qrels)}
+    >>> old = {
+    ...     query: ["d3", "d1"] if i % 2 else ["d1"] for i, query in enumerate(qrels)
+    ... }
     >>> new = {query: ["d2", "d1"] for query in qrels}
     >>> compare("recall@10", qrels, {"new": new, "old": old}).interval.estimate
     0.5
