@@ -46,7 +46,7 @@ class Printed:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return repr(_as_json(self, finite=False)) == repr(_as_json(other, finite=False))
+        return repr(as_json(self, finite=False)) == repr(as_json(other, finite=False))
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -71,7 +71,7 @@ class Printed:
         >>> record["estimate"], record["method"]
         (0.6666666666666666, 'wilson')
         """
-        return dict(_as_json(self))
+        return dict(as_json(self))
 
     def _repr_html_(self) -> str:
         table = self._table()
@@ -114,6 +114,13 @@ def text_table(
     return "\n".join([title, *lines])
 
 
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table of GitHub's Markdown; the first column is aligned to the left."""
+    cells = [[_text(cell).replace("|", "\\|") for cell in row] for row in (header, *rows)]
+    cells.insert(1, ["---", *["---:"] * (len(header) - 1)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
 def _text(cell: Any) -> str:
     return f"{cell:z.4g}" if isinstance(cell, float) else str(cell)
 
@@ -128,7 +135,7 @@ def _row(cells: Sequence[Any], style: str, scope: str) -> str:
     return f"<tr>{''.join(markup)}</tr>"
 
 
-def _as_json(value: Any, finite: bool = True) -> Any:
+def as_json(value: Any, finite: bool = True) -> Any:
     """Convert a value to types of JSON, which has no numbers that are not finite."""
     if isinstance(value, Printed):
         known = [field.name for field in fields(value) if field.compare]  # type: ignore[arg-type]
@@ -136,9 +143,9 @@ def _as_json(value: Any, finite: bool = True) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, tuple | list):
-        return [_as_json(x, finite) for x in value]
+        return [as_json(x, finite) for x in value]
     if isinstance(value, dict):
-        return {str(name): _as_json(x, finite) for name, x in value.items()}
+        return {str(name): as_json(x, finite) for name, x in value.items()}
     if finite and isinstance(value, float) and not isfinite(value):
         return None
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

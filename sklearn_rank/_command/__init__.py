@@ -62,6 +62,7 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
 def _run(options: Namespace) -> int:
     """Run a subcommand, which is imported now, so that the help starts at once."""
     given = vars(options)
+    _place_files(given)
     inputs = [given.get("file"), given.get("qrels"), *(given.get("run") or ())]
     for name in ("output", "plot"):
         for path in filter(None, inputs):
@@ -81,6 +82,18 @@ def _run(options: Namespace) -> int:
     return getattr(module, f"run_{name}")(options, *more) or 0
 
 
+def _place_files(given: dict[str, Any]) -> None:
+    """Take files without an option for runs if there are judgments, else for the only table."""
+    if given.pop("json", False):
+        given["format"] = "json"
+    runs = given.pop("runs", ())
+    if given.get("qrels") and given["file"] and not given["run"]:
+        given |= {"file": None, "run": [given["file"], *runs]}
+    elif runs:
+        files = ", ".join([given["file"], *runs])
+        raise CommandError(f"{files} are several files: pass one table, or runs and --qrels QRELS")
+
+
 def make_parser(prog: str) -> ArgumentParser:
     style: dict[str, Any] = {"formatter_class": RawDescriptionHelpFormatter}
     about = "Score rankings, compare rankers, and know how far to trust the numbers."
@@ -91,7 +104,7 @@ def make_parser(prog: str) -> ArgumentParser:
     for name, (summary, examples, groups) in COMMANDS.items():
         usage = "[options]" if name == "demo" else "FILE [options]"
         if RUNS in groups:
-            usage += f"\n       {prog} {name} --run RUN [RUN ...] --qrels QRELS [options]"
+            usage += f"\n       {prog} {name} RUN [RUN ...] --qrels QRELS [options]"
         command = commands.add_parser(
             name,
             help=summary[0].lower() + summary[1:].rstrip("."),
@@ -117,11 +130,12 @@ def _add(group: Any, one_of: Any, line: str) -> None:
     if last.startswith("-"):
         names, how = [last], {"action": "store_true", "help": how["help"]}
     elif last.endswith("..."):
-        how |= {"nargs": "+", "action": "extend"}
-    elif "|" in last:
-        how["choices"] = last.split("|")
+        how |= {"nargs": "+", "action": "extend"} if names else {"nargs": "*"}
+        names = names or ["runs"]
     elif not names:
         names, how["nargs"] = [last.lower()], "?"
+    if "|" in last or last in VERDICTS:
+        how["choices"] = VERDICTS.get(last, last.split("|"))
     if last in KINDS:
         how["type"] = KINDS[last]
     if default := re.search(r" \(([\w.]+)\)$", text):
@@ -160,13 +174,15 @@ labels known in part: one of the first six options says which rows have labels
 --mature-only            count only rows that were watched for the horizon"""
 RUNS = """\
 input: runs and judgments, as TREC, BEIR or JSON
---run FILE...            runs: query Q0 document rank score tag
+RUN...                   runs: query Q0 document rank score tag
+--run RUN...             the same
 --qrels FILE             judgments: query iteration document relevance
 --complete               judged queries that a run lacks count 0, as with trec_eval -c
 --shared                 judged queries that a run lacks are left out of all runs"""
 OUTPUT = """\
 output
---format text|csv|json   how the results are written (text)
+--format text|csv|json|markdown  how the results are written (text)
+--json                   the same as --format json
 --output -o FILE         where to write (standard output)
 --plot FILE              draw the intervals, in the format of the end of the name"""
 MEASURES = """\
@@ -184,6 +200,7 @@ INTERVALS = """\
 TESTS = """\
 --baseline NAME          score or run that each other one is compared with
 --margin MARGIN          largest difference that does not matter
+--fail-if VERDICT...     worse, not-better, inconclusive: exit code 1 if a difference is so
 --alternative two-sided|less|greater|non-inferior|equivalent  what is to be shown
 --method METHOD          randomization, t or wilcoxon for queries; swap for one list (auto)"""
 DEMO = """\
@@ -194,6 +211,7 @@ data and picture
 # Types of values; a word in brackets at the end of a line is the default.
 KINDS: dict[str, Any] = dict.fromkeys(("K", "N", "SEED"), int)
 KINDS |= dict.fromkeys(("DAYS", "FACTOR", "LEVEL", "MARGIN"), float)
+VERDICTS = {"VERDICT...": ["worse", "not-better", "inconclusive"]}
 ONE_OF = (
     "--qid",
     "--one-list",
@@ -210,7 +228,7 @@ COMMANDS = {
           {prog} evaluate predictions.csv --label clicked --score new old
           {prog} evaluate ranked.csv --label grade --score new --qid query \\
               --measure ndcg@10 'ap(rel>=1)' --format json
-          {prog} evaluate --run system.run --qrels judgments.qrels \\
+          {prog} evaluate system.run --qrels judgments.qrels \\
               --measure ndcg@10 ap
 
         The file has one row for each item and the names of its columns in the first
@@ -227,12 +245,17 @@ COMMANDS = {
           {prog} compare predictions.csv --label clicked --score new old
           {prog} compare predictions.csv --label clicked --score new old \\
               --measure auc --baseline old --margin 0.02
-          {prog} compare --run system.run other.run --qrels judgments.qrels \\
-              --measure ap
+          {prog} compare system.run other.run --qrels judgments.qrels \\
+              --measure ndcg@10 --margin 0.01 --fail-if worse
 
         Each difference has an interval and a p-value, both adjusted for the number of
         comparisons. Without --baseline all pairs are compared. Without --measure it is
-        the first one that evaluate takes. With --margin the test is of non-inferiority.""",
+        the first one that evaluate takes. With --margin the test is of non-inferiority.
+
+        With --fail-if the first ranker of a difference, as new of new - old, is better
+        than the second, worse, equal within --margin, or it is inconclusive. These
+        verdicts hold together at --level, by all measures. The exit code is 1 if one is
+        named by --fail-if, else 0, and 2 after an error.""",
         (TABLE, IN_PART, RUNS, OUTPUT, MEASURES + TESTS),
     ),
     "doctor": (
@@ -246,7 +269,11 @@ COMMANDS = {
         possible or blocked and by what, and prints the commands. Options that you pass
         replace guesses. The exit code is 0 if something can be computed, 1 if nothing,
         2 if the file cannot be read.""",
-        (TABLE, IN_PART, OUTPUT.replace("|csv", "").partition("--plot")[0]),
+        (
+            TABLE,
+            IN_PART,
+            OUTPUT.replace("|csv", "").replace("|markdown", "").partition("--plot")[0],
+        ),
     ),
     "demo": ("Compare models by the first 200 patients of a bundled data set.", "", (DEMO,)),
 }

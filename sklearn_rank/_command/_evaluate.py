@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from textwrap import fill
 from typing import Any
 
 from .._optional import import_optional
-from .._printed import fixed, text_table
+from .._printed import fixed, markdown_table, text_table
 from .._warn import warn
 from ..inference import Comparison, Interval, compare, metric_interval
 from ..metrics._shared import names_of
@@ -19,6 +20,8 @@ from ._rankings import Rankings, given, read_rankings, reason
 
 # Fields of a comparison that are not of its contrasts.
 OF_RANKERS = ("names", "values", "standard_errors", "value_limits", "best")
+# Fields of contrasts whose names are plurals in a row of one contrast too.
+COUNTS = ("wins", "ties", "losses")
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,7 +51,9 @@ def run_evaluate(options: Namespace) -> None:
     header = ("score", "measure", "value", f"{100 * options.level:g} % interval", "method")
     text = text_table("", header, table, left=("measure", "method"))
     rows = [{"score": x.score, "measure": x.measure} | x.to_dict() for x in results]
-    _write(options, rankings, notes, panels, {"text": text, "csv": rows, "json": rows})
+    found = {"text": text, "csv": rows, "json": {"results": rows}}
+    found["markdown"] = "\n" + markdown_table(header, table)
+    _write(options, rankings, notes, panels, found)
 
 
 def titles_of(names: Iterable[str]) -> list[str]:
@@ -78,16 +83,18 @@ def _shared(options: Namespace) -> dict[str, Any]:
     return {"level": options.level, "method": options.method, "random_state": options.seed}
 
 
-def run_compare(options: Namespace) -> None:
+def run_compare(options: Namespace) -> int:
     rankings = read_rankings(options)
     comparisons: dict[str, Comparison] = {}
     notes: list[str] = []
-    for title in titles_of(options.measure or rankings.usual_measures[:1]):
+    titles = titles_of(options.measure or rankings.usual_measures[:1])
+    asked = _as_judged(options, len(titles)) if options.fail_if else options
+    for title in titles:
         try:
-            comparisons[title] = compare_rankings(rankings, title, options)
+            comparisons[title] = compare_rankings(rankings, title, asked)
         except ValueError as error:
             notes.append(str(error))
-    if not comparisons:
+    if not comparisons or (notes and options.fail_if):
         raise CommandError("; ".join(notes))
     rows, results = [], []
     for title, comparison in comparisons.items():
@@ -96,10 +103,52 @@ def run_compare(options: Namespace) -> None:
         shared = {name: x for name, x in result.items() if not isinstance(x, list | dict)}
         names = [name for name in result if name not in (*OF_RANKERS, *shared)]
         for row in zip(*(result[name] for name in names), strict=True):
-            rows.append(shared | {name.rstrip("s"): x for name, x in zip(names, row, strict=True)})
-    text = "\n".join(f"\n{comparison}" for comparison in comparisons.values())
-    found = {"text": text, "csv": rows, "json": results}
+            columns = (name if name in COUNTS else name.rstrip("s") for name in names)
+            rows.append(shared | dict(zip(columns, row, strict=True)))
+    found: dict[str, Any] = {"csv": rows, "json": {"results": results}}
+    found["text"] = "\n".join(f"\n{comparison}" for comparison in comparisons.values())
+    found["markdown"] = "\n".join(f"\n{x._markdown()}" for x in comparisons.values())
+    if not options.fail_if:
+        _write(options, rankings, notes, comparisons, found)
+        return 0
+    failures = [text for of in comparisons.items() for text in _failures(*of, options.fail_if)]
+    found["json"]["failures"] = failures
+    verdict = f"passes: no difference is {' or '.join(options.fail_if)}"
+    if failures:
+        verdict = f"fails: {'; '.join(failures)}"
+    found["text"] += f"\n\n{verdict}"
+    found["markdown"] += f"\n\n{verdict}"
     _write(options, rankings, notes, comparisons, found)
+    if failures and (options.output or options.format in ("csv", "json")):
+        sys.stderr.write(f"{options.prog} compare: {verdict}\n")
+    return 1 if failures else 0
+
+
+def _as_judged(options: Namespace, n_measures: int) -> Namespace:
+    """Options of two-sided comparisons whose limits hold together, by Bonferroni's inequality."""
+    if options.alternative not in (None, "two-sided"):
+        raise CommandError(
+            f"--fail-if reads two-sided limits, not --alternative {options.alternative}: leave one"
+            " of them out"
+        )
+    level = 1.0 - (1.0 - options.level) / n_measures
+    return Namespace(**vars(options) | {"alternative": "two-sided", "level": level})
+
+
+def _failures(title: str, comparison: Comparison, fail_if: Iterable[str]) -> list[str]:
+    """Say which contrasts have a verdict that fails, of the first ranker against the second."""
+    if comparison.greater_is_better is None:
+        raise CommandError(f"--fail-if: no value of {title} is better: name another measure")
+    found = []
+    for contrast, conclusion in zip(comparison, comparison.conclusions, strict=True):
+        winner = conclusion.partition(" better")[0]
+        verdict = "equal" if conclusion.startswith("equal within") else "inconclusive"
+        if winner != conclusion:
+            verdict = "better" if contrast.startswith(f"{winner} - ") else "worse"
+        shown = {verdict} | ({"not-better"} if verdict != "better" else set())
+        if shown.intersection(fail_if):
+            found.append(f"{contrast} is {verdict} by {title}")
+    return found
 
 
 def compare_rankings(rankings: Rankings, title: str, options: Namespace) -> Comparison:
@@ -126,12 +175,12 @@ def _write(
         if not panels:
             raise CommandError(f"--plot: {'; '.join(notes)}")
         save_plot(panels, options.plot)
-    text = f"{rankings.heading}\n{found['text']}\n"
     if options.format == "csv":
         text = as_csv(found["csv"])
     elif options.format == "json":
-        head = {"input": rankings.heading, "options": given(options)}
-        text = as_json(head | {"results": found["json"]})
+        text = as_json({"input": rankings.heading, "options": given(options)} | found["json"])
+    else:
+        text = f"{rankings.heading}\n{found[options.format]}\n"
     write(text, options.output)
 
 

@@ -188,8 +188,8 @@ def _csv(path: str, delimiter: str | None, choose: Any) -> Any:
     if len(header) == 1 or "Q0" in header or all(reads_as(float, name) for name in header):
         raise CommandError(
             f"{title}: the first line must name the columns, but is {listed(header)}: pass what"
-            " separates them by --delimiter, as ';' or tab; files of TREC are for evaluate --run"
-            " RUN --qrels QRELS"
+            " separates them by --delimiter, as ';' or tab; files of TREC are for evaluate RUN"
+            " --qrels QRELS"
         )
     names = list(dict.fromkeys(choose(header)))
     if data.count(b'"') % 2:  # pyarrow takes all to the end of the file for one cell

@@ -55,7 +55,6 @@ from ..inference._shared import (
     joint_influence,
     method_of,
     on_same_queries,
-    query_differences,
     refuse_fractions,
     refuse_unknown,
     sample_interval,
@@ -286,7 +285,7 @@ def query_values(scored: Sequence[Accumulator]) -> FloatArray:
         measure, by_score, lambda name: by_score[name].combine(measure, None, True), least=0
     )
     first, *others = samples.values()
-    return query_differences(first, others[0]).values if others else first.values
+    return first.less(others[0]).values if others else first.values
 
 
 # Distance in standard errors, and its level, from which on limits are those of the range: nearer

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from .._on_first_use import on_first_use
+from ._by_query import QueryDifferences
 from ._compare import compare
 from ._curve import curve
 from ._intervals import Intervals
@@ -23,6 +24,7 @@ __all__ = [
     "Intervals",
     "LabelDesign",
     "LabelPlan",
+    "QueryDifferences",
     "RecallCertificate",
     "SampleSizePlan",
     "batch_limits",

@@ -284,12 +284,14 @@ def compare(
     alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}, default=None
         Alternative hypothesis of each contrast: the difference is not 0; below 0; above 0; not
         worse by ``margin`` or more; or smaller than ``margin`` in both directions. None means
-        "two-sided" without a margin and "non-inferior" with one.
+        "two-sided" without a margin and "non-inferior" with one. Several measures or segments are
+        compared two-sided.
     margin : float or None, default=None
         Largest difference that is of no importance, in units of the measure, greater than 0. With
         the default ``alternative`` the test is of non-inferiority: the first ranker of each
         contrast is worse than the second by less than ``margin``. This respects measures for which
-        lower is better.
+        lower is better. With ``alternative="two-sided"`` each conclusion is that one is better,
+        that both are equal within the margin, or that no difference is shown.
     level : float, default=0.95
         Nominal probability, in (0, 1), that all intervals hold. For a one-sided alternative and
         for "equivalent" it is the probability for the limits on one side. The tests are at level
@@ -311,8 +313,9 @@ def compare(
     Returns
     -------
     Comparison
-        The value of each ranker, and an interval and a p-value for each contrast. Printing it
-        shows a table.
+        The value of each ranker, and an interval and a p-value for each contrast; over queries
+        also wins, ties and losses, the queries that moved most, and how many would decide.
+        Printing it shows a table. Several measures or segments give :class:`Intervals`.
 
     Raises
     ------
@@ -370,7 +373,10 @@ def compare(
     With a margin, the null hypothesis is a difference equal to the margin. "equivalent" makes two
     one-sided tests [3]_: equivalence is shown if the interval, with ``level`` on either side, lies
     within the margin. The attribute ``conclusions`` states the result for each contrast; with
-    "non-inferior" also superiority, which needs no further adjustment.
+    "non-inferior" also superiority, which needs no further adjustment. "two-sided" reads it from
+    the simultaneous limits: within the margin, else on one side of 0, else not decided. If all
+    limits hold, so do all of these claims, of better, worse and equal: together with probability
+    ``level``.
 
     Measured rejection rates and widths are in :doc:`/benchmarks/inference`. With a margin, 5 %
     tests reject at most 7 % of true hypotheses there, except for precision at a top of 20 items
@@ -461,14 +467,19 @@ def compare(
         scores = dict(enumerate(scores.T))
     scores = named_scores(scores, name="scores", least=2 if by is None else 1)
     if isinstance(measure, list | tuple) or len(measures) > 1 or by is not None:
-        single_only: dict[str, Any] = {"margin": margin, "alternative": alternative}
-        single_only |= {"method": None if method == "auto" else method}
+        single_only: dict[str, Any] = {"method": None if method == "auto" else method}
+        single_only["alternative"] = None if alternative == "two-sided" else alternative
         for name, asked in single_only.items():
             if asked is not None:
                 raise ValueError(
                     f"{name}={asked!r} is for one measure without segments: leave {name} out, or"
                     " call compare for each."
                 )
+        if margin is not None and alternative is None:
+            raise ValueError(
+                f"margin={margin!r} of several measures or segments is for two-sided limits: pass"
+                " alternative='two-sided' too, or call compare for each."
+            )
         if not paired:
             raise TypeError(
                 "y_true is a mapping, of the labels of each ranker, but several measures or"
@@ -483,6 +494,7 @@ def compare(
             by=by,
             compared=True,
             baseline=baseline,
+            margin=margin,
             level=level,
             rng=rng,
             **more,
@@ -528,8 +540,10 @@ def compare(
     samples = query_values_of(measure, y_true, scores, **rows)
     target = f"mean {measure.name} over {next(iter(samples.values())).size_text}"
     if method != "auto":
-        return compare_samples(question, samples, method, EXCHANGES, rng)
-    return joint_comparison(joint_means(list(samples.values())), question, rng, target)
+        found = compare_samples(question, samples, method, EXCHANGES, rng)
+    else:
+        found = joint_comparison(joint_means(list(samples.values())), question, rng, target)
+    return replace(found, by_query=samples)
 
 
 def _compare_on_list(

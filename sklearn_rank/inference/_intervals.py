@@ -57,6 +57,8 @@ class Intervals(Printed):
     references : dict of str to tuple of float, default={}
         Of a curve, values to compare each row with: "random order", or for net benefit "act on
         all".
+    margin : float or None, default=None
+        For contrasts, the largest difference of no importance, in units of each measure.
     reader : callable or None, default=None
         Of a curve, ``reader(name, place, level)`` is the interval of a ranker or contrast at any
         place; used by :meth:`at`.
@@ -95,6 +97,7 @@ class Intervals(Printed):
     notes: tuple[str, ...] = ()
     parameter: str = ""
     references: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    margin: float | None = None
     reader: Callable[[str, float, float], Interval] | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
@@ -230,7 +233,8 @@ class Intervals(Printed):
     def conclusions(self) -> tuple[str, ...]:
         """What is shown of contrasts, in words, all at once at the confidence level.
 
-        One for each row; of a curve one for each range of places.
+        One for each row; of a curve one for each range of places. With a margin, "equal within" it
+        is said of limits inside of it.
         """
         if not self.better:
             return ()
@@ -238,6 +242,10 @@ class Intervals(Printed):
         if "at" not in self.keys:
             winners = map(self._winner, range(len(self)))
             texts = [f"{winner} {word}" if winner else NO_DIFFERENCE for winner in winners]
+            within, equal = self.margin or 0.0, f"equal within {self.margin or 0.0:g}"
+            for i, x in enumerate(self.together):
+                if max(-x.low, x.high) < within:
+                    texts[i] = equal
             of_rows = zip(texts, self.pointwise, strict=True)
             return tuple("no value" if isnan(x.estimate) else text for text, x in of_rows)
         shown: dict[str, list[str]] = {name: [] for name in self.keys["contrast"]}

@@ -137,6 +137,15 @@ class QueryValues:
         some: Any = {x: take(getattr(self, x), rows) for x in ("values", "ids", "weight", "noise")}
         return replace(self, groups=groups, **some)
 
+    def less(self, other: QueryValues) -> QueryValues:
+        """Differences from the values of another ranker on the same queries; 0 up to rounding."""
+        difference = self.values - other.values
+        largest = max(np.abs(x.values).max(initial=0.0) for x in (self, other))
+        difference[np.abs(difference) <= ROUNDING * largest] = 0.0
+        length = self.range[1] - self.range[0]
+        of_queries = self.ids, f"difference of {self.measure}", (-length, length)
+        return QueryValues(difference, *of_queries, self.groups, self.weight)
+
     @property
     def is_bounded(self) -> bool:
         return bool(np.isfinite(self.range).all())
@@ -334,15 +343,6 @@ def joint_means(samples: Sequence[QueryValues]) -> Joint:
     return joint.with_units(np.stack([sample.noise for sample in samples]))
 
 
-def query_differences(a: QueryValues, b: QueryValues) -> QueryValues:
-    difference = a.values - b.values
-    largest = max(np.abs(x.values).max(initial=0.0) for x in (a, b))
-    difference[np.abs(difference) <= ROUNDING * largest] = 0.0
-    length = a.range[1] - a.range[0]
-    name = f"difference of {a.measure}"
-    return QueryValues(difference, a.ids, name, (-length, length), a.groups, a.weight)
-
-
 def are_shares(sample: QueryValues) -> bool:
     """Whether all values are at the ends of the range, as 0 and 1."""
     return _are_at(sample.values, *sample.range)
@@ -454,7 +454,7 @@ def compare_samples(
     measure, pairs = question.measure, question.contrasts
     level = 1.0 - (1.0 - question.level) / len(pairs)
     alternative: Any = question.alternative
-    differences = [query_differences(samples[a], samples[b]) for a, b in pairs]
+    differences = [samples[a].less(samples[b]) for a, b in pairs]
     statistics, pvalues, methods, intervals = zip(
         *(
             sample_test(sample, method, alternative, level, n_resamples, rng)

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import combinations
-from math import isfinite, isnan, nan
-from typing import Any, Self, get_args
+from math import inf, isfinite, isnan, nan
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 
 from .._optional import import_pandas
-from .._printed import ROUNDING, Printed, fixed, html_table, text_table
+from .._printed import ROUNDING, Printed, as_json, fixed, html_table, markdown_table, text_table
 from .._typing import FloatArray
-from .._validation import check_choice, is_number
+from .._validation import check_choice, check_whole, is_number
 from ..metrics import Measure
+from ._by_query import QueryDifferences, growth_to_decide
 from ._joint import Single
 from ._level import excess_of_largest, simultaneous_level
 from ._limits import Alternative
+
+if TYPE_CHECKING:
+    from ._queries import QueryValues
 
 BEST = "standard errors are of each ranker alone, not adjusted for choosing the best"
 
 # Largest number of contrasts that are printed; the data frame has all.
 PRINTED = 40
+# Largest number of contrasts with a line on their queries.
+LINES = 6
 # The conclusion of a test that does not reject.
 NO_DIFFERENCE = "no difference shown"
 
@@ -161,10 +167,14 @@ class Comparison(Printed):
         they count the choice on the same rows. Its ``bias`` is what the choice is expected to add,
         if the values were true; of equal rankers up to 1.4 times as much. None if the method gives
         no limits of values.
+    by_query : dict or None, default=None
+        For means over queries, the values of each ranker by name: ``values``, ``ids`` and
+        ``groups`` of the queries, in the same order for all. It is no part of ``to_dict``.
 
     See Also
     --------
     Interval : Confidence interval for one ranker.
+    QueryDifferences : The queries that moved most.
 
     Notes
     -----
@@ -204,6 +214,7 @@ class Comparison(Printed):
     greater_is_better: bool | None = True
     value_limits: tuple[tuple[float, float], ...] = ()
     best: Interval | None = None
+    by_query: Mapping[str, QueryValues] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -283,8 +294,121 @@ class Comparison(Printed):
 
     @property
     def conclusions(self) -> tuple[str, ...]:
-        """Conclusion at the confidence level, in words, for each contrast."""
+        """Conclusion at the confidence level, in words, for each contrast.
+
+        With a margin and the alternative "two-sided" it is read from the limits: "equal within"
+        the margin if both are inside of it, else "better" if 0 is outside of them, else "no
+        difference shown". All these claims hold together with probability ``level``, as limits do.
+        """
         return tuple(self._conclusion(i) for i in range(len(self)))
+
+    @property
+    def wins(self) -> tuple[tuple[int, int, int], ...]:
+        """Numbers of queries with a win, a tie and a loss of the first ranker of each contrast.
+
+        A win is a better value (a greater one if neither is better), a tie is equal up to
+        rounding. Empty without queries.
+        """
+        gains = (self._sign * difference.values for _, _, difference in self._of_queries())
+        counts = (np.bincount(np.sign(x).astype(int) + 1, minlength=3) for x in gains)
+        return tuple((int(wins), int(ties), int(losses)) for losses, ties, wins in counts)
+
+    @property
+    def n_to_decide(self) -> tuple[float, ...]:
+        """Number of queries, or of groups of queries, with which the limits would decide.
+
+        One for each contrast: with probability .8 the limits exclude 0 or are within the margin,
+        if the difference is the estimated one, queries vary as these do, and limits are as many
+        standard errors wide as these. Rounded to two digits; infinite if the difference is 0 and
+        there is no margin; NaN where these limits decide, or are not known. Empty without queries,
+        or if the alternative is not "two-sided".
+        """
+        if self.by_query is None or self.alternative != "two-sided":
+            return ()
+        n, _ = self._size()
+        numbers = zip(self.differences, self.difference_errors, self.low, self.high, strict=True)
+        found = []
+        for i, (difference, error, low, high) in enumerate(numbers):
+            size, half = nan, (high - low) / 2.0
+            if self._conclusion(i) == NO_DIFFERENCE and error > 0.0 and half > 0.0:
+                size = n * growth_to_decide(difference, error, half, self.margin or 0.0)
+                size = max(float(f"{size:.2g}"), n + 1.0)
+            found.append(size)
+        return tuple(found)
+
+    def moved(self, n: int = 10) -> QueryDifferences:
+        """Return the queries on which the two rankers of the only contrast differ most.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Largest number of queries; those without a difference are left out.
+
+        Returns
+        -------
+        QueryDifferences
+            Their ids, both values and the difference, the largest one first. Print it.
+
+        Raises
+        ------
+        AttributeError
+            If there are several contrasts, or no queries.
+
+        Examples
+        --------
+        >>> from sklearn_rank.inference import compare
+        >>> y_true = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        >>> scores = {"new": [[3, 2, 1], [2, 3, 1], [3, 2, 1]], "old": [[3, 2, 1]] * 3}
+        >>> found = compare("rr", y_true, scores)
+        >>> found.wins, found.moved().queries
+        (((1, 2, 0),), (1,))
+        """
+        n, of_queries = check_whole("n", n), self._of_queries()
+        if self.by_query is None:
+            raise AttributeError("moved() is of values of queries: pass qid to compare.")
+        names, pair, difference = self._single("moved()", tuple(of_queries))
+        order = np.argsort(-np.abs(difference.values), kind="stable")[:n]
+        order = order[difference.values[order] != 0.0]
+        columns = difference.ids, difference.values, *pair
+        ids, differences, *values = (tuple(x[order].tolist()) for x in columns)
+        pairs = tuple(zip(*values, strict=True))
+        return QueryDifferences(
+            self.measure, names, ids, pairs, differences, len(difference.values)
+        )
+
+    def _of_queries(self) -> Iterator[tuple[Any, Any, QueryValues]]:
+        """Names, values on the queries and their differences, for each contrast."""
+        by_query = self.by_query or {}
+        for names in map(self._pair, self if by_query else ()):
+            first, second = (by_query[name] for name in names or ())
+            yield names, (first.values, second.values), first.less(second)
+
+    def _size(self) -> tuple[int, str]:
+        """Number of independent queries or groups, and what these are; "" of queries."""
+        first = next(iter((self.by_query or {}).values()))
+        if first.groups is None:
+            return len(first.values), ""
+        return first.groups.count, f" {first.groups.in_time or 'groups'}"
+
+    @property
+    def _sign(self) -> float:
+        return -1.0 if self.greater_is_better is False else 1.0
+
+    def _query_columns(self) -> dict[str, tuple[Any, ...]]:
+        """What queries say of each contrast; empty without queries."""
+        columns = dict(zip(("wins", "ties", "losses"), zip(*self.wins, strict=True), strict=False))
+        return columns | ({"n_to_decide": self.n_to_decide} if self.n_to_decide else {})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as values of JSON, and what the queries say.
+
+        Returns
+        -------
+        dict
+            The fields as lists, numbers and texts; over queries also wins, ties, losses and
+            n_to_decide, with one number for each contrast. NaN and infinite numbers become None.
+        """
+        return super().to_dict() | as_json(self._query_columns())
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row for each contrast.
@@ -293,7 +417,7 @@ class Comparison(Printed):
         -------
         pandas.DataFrame
             The index holds the contrasts; the columns are difference, standard_error, low, high,
-            statistic, pvalue and conclusion.
+            statistic, pvalue and conclusion; over queries also wins, ties, losses and n_to_decide.
         """
         pandas = import_pandas("to_frame", "read the fields of the comparison")
         columns = {
@@ -304,19 +428,25 @@ class Comparison(Printed):
             "statistic": self.statistics,
             "pvalue": self.pvalues,
             "conclusion": self.conclusions,
-        }
+        } | self._query_columns()
         return pandas.DataFrame(columns, index=pandas.Index(self.contrasts, name="contrast"))
 
     def __str__(self) -> str:
         rankers, contrasts, more = self._tables()
         tables = [text_table("", x[0], x[1:], left=("conclusion",)) for x in (rankers, contrasts)]
-        return "\n".join([*self._title(), *tables, *([more] if more else [])])
+        return "\n".join([*self._title(), *tables, *more])
 
     def _repr_html_(self) -> str:
         rankers, contrasts, more = self._tables()
-        note = f"<p>{escape(more)}</p>" if more else ""
+        note = "".join(f"<p>{escape(line)}</p>" for line in more)
         of_rankers = html_table("\n".join(self._title()), rankers[0], rankers[1:])
         return f"{of_rankers}{html_table('', contrasts[0], contrasts[1:])}{note}"
+
+    def _markdown(self) -> str:
+        """Write the tables for GitHub."""
+        rankers, contrasts, more = self._tables()
+        tables = [markdown_table(x[0], x[1:]) for x in (rankers, contrasts)]
+        return "\n\n".join(["  \n".join(self._title()), *tables, *more])
 
     @property
     def _where(self) -> str:
@@ -325,7 +455,8 @@ class Comparison(Printed):
 
     def _title(self) -> list[str]:
         alone = f"{self._where.lstrip()} alone: others may differ by more than these limits allow"
-        margin = "" if self.margin is None else f" by margin {self.margin:g}"
+        by = "," if self.alternative == "two-sided" else " by"
+        margin = "" if self.margin is None else f"{by} margin {self.margin:g}"
         adjusted = f"; adjusted for {len(self)} contrasts" if len(self) > 1 else ""
         return [
             self.target,
@@ -343,8 +474,8 @@ class Comparison(Printed):
         among = f"counting the choice among {len(self.names)}"
         return [f"best: {name}, {value} [{low}, {high}], {among}"]
 
-    def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], str]:
-        """Return the rows of rankers and of contrasts, and a note on contrasts left out."""
+    def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], list[str]]:
+        """Return the rows of rankers and of contrasts, and notes below them."""
         limits = f"{100 * self.interval_level:.4g} % interval"
         together = f"{limits}, all together"
         rankers: list[tuple[str, ...]] = [("ranker", "value", "standard error", together)]
@@ -362,12 +493,24 @@ class Comparison(Printed):
             row = (self.contrasts[i], difference, limits, f"{self.pvalues[i]:.3g}")
             contrasts.append((*row, self._conclusion(i)))
         n_hidden = len(self) - PRINTED
-        more = f"and {n_hidden} contrasts more, all in to_frame()" if n_hidden > 0 else ""
-        return _drop_empty(rankers), _drop_empty(contrasts), more
+        more = [f"and {n_hidden} contrasts more, all in to_frame()"] if n_hidden > 0 else []
+        return _drop_empty(rankers), _drop_empty(contrasts), more + self._query_lines()
+
+    def _query_lines(self) -> list[str]:
+        """What queries say of each contrast, if there are few contrasts."""
+        if self.by_query is None or len(self) > LINES:
+            return []
+        more, less = ("greater", "less") if self.greater_is_better is None else ("better", "worse")
+        lines, (_, unit) = [], self._size()
+        sizes = self.n_to_decide or (nan,) * len(self)
+        for contrast, (wins, ties, losses), n in zip(self, self.wins, sizes, strict=True):
+            line = f"{contrast}: {wins:,} queries {more}, {ties:,} equal, {losses:,} {less}"
+            how = f"about {n:,.0f}{unit}" if n < inf else "without margin= no number"
+            lines.append(line if isnan(n) else f"{line}; {how} would decide")
+        return lines
 
     def _conclusion(self, i: int) -> str:
-        sign = 1.0 if self.greater_is_better else -1.0
-        gain, rejected = sign * self.differences[i], self.pvalues[i] <= 1.0 - self.level
+        gain, rejected = self._sign * self.differences[i], self.pvalues[i] <= 1.0 - self.level
         pair = self._pair(self.contrasts[i])
         if self.alternative == "equivalent":
             return f"equal within {self.margin:g}{self._where}: {_shown(rejected)}"
@@ -378,6 +521,8 @@ class Comparison(Printed):
                 f"{ranker}not worse by {self.margin:g} or more{self._where}: {_shown(rejected)};"
                 f" better: {_shown(worst > 0.0)}"
             )
+        if self.margin is not None and max(-self.low[i], self.high[i]) < self.margin:
+            return f"equal within {self.margin:g}{self._where}"
         if not rejected:
             tells = not self.method.startswith("bounds") or self.high[i] - self.low[i] <= ROUNDING
             return NO_DIFFERENCE if tells else "the labels do not tell"
@@ -394,7 +539,7 @@ class Comparison(Printed):
                 return name, second
         return None
 
-    def _single(self, name: str, values: tuple[float, ...]) -> float:
+    def _single(self, name: str, values: tuple[Any, ...]) -> Any:
         if len(self) > 1:
             raise AttributeError(
                 f"{name} is defined for one contrast, but there are {len(self)}: select one, as in"
@@ -437,26 +582,18 @@ class Question:
             alternative = "two-sided" if margin is None else "non-inferior"
         of_margin = ("non-inferior", "equivalent")
         check_choice("alternative", alternative, (*get_args(Alternative), *of_margin))
-        with_margin = alternative in of_margin
-        if with_margin and margin is None:
+        if alternative in of_margin and margin is None:
             raise ValueError(
                 f"alternative={alternative!r} needs a margin, the largest difference of no"
                 " importance: pass margin=, in units of the measure."
             )
         if margin is not None:
-            if not with_margin:
+            if alternative in ("less", "greater"):
                 raise ValueError(
-                    f"margin={margin!r} is only for 'non-inferior' and 'equivalent', but"
-                    f" alternative={alternative!r}: leave one of them out."
+                    f"margin={margin!r} is only for 'two-sided', 'non-inferior' and 'equivalent',"
+                    f" but alternative={alternative!r}: leave one of them out."
                 )
-            low, high = measure.counted_range
-            if not is_number(margin) or not 0.0 < margin < high - low or not isfinite(margin):
-                raise ValueError(
-                    f"margin={margin!r} must be greater than 0 and less than {high - low:g}, the"
-                    f" length of the range of {measure.name}: pass the largest difference of no"
-                    " importance."
-                )
-            margin = float(margin)
+            margin = check_margin(measure, margin)
         level_of_both(level, alternative)
         contrasts = contrasts_of(names, baseline)
         if baseline is None and alternative == "non-inferior" and len(names) > 2:
@@ -476,7 +613,7 @@ class Question:
     @property
     def hypothesis(self) -> str:
         """Null hypothesis on each contrast, in words."""
-        if self.margin is None:
+        if self.margin is None or self.alternative == "two-sided":
             return f"equal {self.measure.name}"
         relation = "worse" if self.alternative == "non-inferior" else "different"
         return f"{self.measure.name} {relation} by {self.margin:g} or more"
@@ -555,6 +692,17 @@ class Question:
             best=best if measure.has_direction else None,
             **numbers,
         )
+
+
+def check_margin(measure: Measure, margin: Any) -> float:
+    """Check a largest difference of no importance, in units of a measure."""
+    low, high = measure.counted_range
+    if not is_number(margin) or not 0.0 < margin < high - low or not isfinite(margin):
+        raise ValueError(
+            f"margin={margin!r} must be greater than 0 and less than {high - low:g}, the length of"
+            f" the range of {measure.name}: pass the largest difference of no importance."
+        )
+    return float(margin)
 
 
 def contrasts_of(names: tuple[str, ...], baseline: Any) -> list[tuple[str, str]]:

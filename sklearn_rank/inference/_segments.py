@@ -28,7 +28,7 @@ from ._evidence import check_groups, counted_sample, refuse_few_draws
 from ._intervals import Intervals
 from ._joint import GroupPart
 from ._limits import Limits, safe_limits
-from ._results import Interval, contrasts_of
+from ._results import Interval, check_margin, contrasts_of
 from ._simultaneous import (
     Rankers,
     TableRow,
@@ -337,6 +337,7 @@ def table_of(
     by: Any,
     compared: bool = False,
     baseline: Any = None,
+    margin: float | None = None,
     level: float,
     rng: np.random.Generator,
     **columns: Any,
@@ -357,6 +358,7 @@ def table_of(
     kept = None if kept is None else np.ravel(np.asarray(kept)) > 0.0
     some_of_amounts, table = any(measure.of_amounts for measure in measures), []
     for measure in measures:
+        margin = None if margin is None else check_margin(measure, margin)
         own = columns if measure.of_amounts or not some_of_amounts else columns | {"value": None}
         own = own | {"rng": rng, "compared": compared and not between}
         try:
@@ -378,4 +380,4 @@ def table_of(
         table += of_segments
     what = "differences of " if compared else ""
     target = f"{what}{', '.join(dict.fromkeys(x.name for x in measures))} on {rankers.size_text}"
-    return simultaneous_table(table, level, rng, target)
+    return simultaneous_table(table, level, rng, target, margin=margin)

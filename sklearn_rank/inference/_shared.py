@@ -55,7 +55,6 @@ from ._queries import (
     groups_of_queries,
     joint_means,
     on_same_queries,
-    query_differences,
     query_values_of,
     sample_interval,
 )

@@ -175,7 +175,7 @@ class IntervalsDisplay:
             margin = intervals.margin
             if margin is not None and not marks:
                 # On the side of worse values, or on both sides.
-                if intervals.alternative == "equivalent":
+                if intervals.alternative != "non-inferior":
                     marks = (-margin, margin)
                 else:
                     marks = (-margin,) if intervals.greater_is_better else (margin,)

@@ -278,8 +278,8 @@ GOOD = "label,score\n" + "".join(f"{y},{s}\n" for y, s in zip(Y, S, strict=True)
 TEXTS = {
     "no header": (GOOD.partition("\n")[2], "the first line must name the columns", 2),
     "ragged": (GOOD + "1\n", "Expected 2 columns, got 1", 2),
-    "a run": (RUN.replace(" ", ","), "are for evaluate --run RUN --qrels QRELS", 2),
-    "judgments": (QRELS, "are for evaluate --run RUN --qrels QRELS", 2),
+    "a run": (RUN.replace(" ", ","), "are for evaluate RUN --qrels QRELS", 2),
+    "judgments": (QRELS, "are for evaluate RUN --qrels QRELS", 2),
     "byte order mark": (b"\xef\xbb\xbf" + GOOD.encode(), "auc, ap, precision@top0.1:", 0),
     "semicolons": (GOOD.replace(",", ";"), "pass what separates them by --delimiter", 2),
     "names twice": ("label,prob,prob\n1,2,3\n0,3,4\n", "2 columns are called 'prob': rename", 1),

@@ -51,6 +51,11 @@ def test_the_sessions_print_what_the_page_says(tmp_path, monkeypatch, capfd):
             exec(compile(block["text"], str(PAGE), "exec"), names)
         elif block["kind"] == "text":
             Path(block["file"]).write_text(block["text"], encoding="utf-8")
+        elif block["kind"] == "yaml":
+            (command,) = re.findall(
+                r"sklearn-rank compare .*?(?=\n```|\Z)", block["text"], re.DOTALL
+            )
+            make_parser("sklearn-rank").parse_args(shlex.split(command)[1:])
         else:
             assert block["kind"] == "console"
             for command, expected in session(block["text"]):

@@ -2,7 +2,7 @@
 
 import inspect
 import pickle
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 
 import dask
 import dask.array as da
@@ -66,7 +66,7 @@ def lazy(columns, seed=0, whole=1):
 def numbers(value):
     """All that a result says, as comparable values."""
     if is_dataclass(value):
-        return numbers(asdict(value))
+        return numbers({x.name: getattr(value, x.name) for x in fields(value) if x.compare})
     if isinstance(value, dict):
         return {key: numbers(one) for key, one in value.items()}
     if isinstance(value, tuple | list):

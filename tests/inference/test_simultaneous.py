@@ -403,7 +403,10 @@ def test_tables():
         (lambda: metric_interval("auc", Y, A, by=np.ones(N)), "by has one segment only"),
         (lambda: metric_interval("auc", Y, A, by=[1] * 200 + ["x"] * 200), "by mixes"),
         (lambda: metric_interval(["auc"], Y, A, method="delong"), "for one measure"),
-        (lambda: compare(["auc", "ap"], Y, MODELS, margin=0.1), "margin=0.1 is for one measure"),
+        (
+            lambda: compare(["auc", "ap"], Y, MODELS, margin=0.1),
+            "pass alternative='two-sided' too",
+        ),
     ],
 )
 def test_wrong_input_is_refused(call, message):

@@ -111,6 +111,7 @@ def test_a_comparison_has_a_row_for_each_contrast_and_a_line_at_0():
     ("alternative", "greater_is_better", "margins"),
     [
         ("equivalent", True, (-0.3, 0.3)),
+        ("two-sided", True, (-0.3, 0.3)),
         ("non-inferior", True, (-0.3,)),
         ("non-inferior", False, (0.3,)),
     ],

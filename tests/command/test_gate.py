@@ -1,0 +1,150 @@
+"""`compare` as a gate: verdicts, exit codes, and where the reason is written."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from tests.command.files import LABEL, NEW, OLD, write_csv
+from tests.oracles import verdicts as oracle
+
+RUNS = ("compare", "a.run", "b.run", "--qrels", "judged.qrels", "--measure", "recall@5")
+
+
+@pytest.fixture
+def runs(files):
+    """Runs of 40 queries: a finds more than b, which finds as much as c, on other queries."""
+    rng = np.random.default_rng(0)
+    lines = {name: [] for name in ("a.run", "b.run", "c.run", "judged.qrels")}
+    for query in range(40):
+        relevant = rng.permutation(12)[:4]
+        for i in range(12):
+            lines["judged.qrels"].append(f"q{query} 0 d{i} {int(i in relevant)}")
+        others = [i for i in range(12) if i not in relevant]
+        for name, found in (("a.run", 4), ("b.run", 1 + query % 2), ("c.run", 2 - query % 2)):
+            ranked = [*relevant[:found], *others][:5]
+            for rank, i in enumerate(ranked, 1):
+                lines[name].append(f"q{query} Q0 d{i} {rank} {-rank} t")
+    for name, of_file in lines.items():
+        (files / name).write_text("\n".join(of_file) + "\n")
+    return files
+
+
+GATES = [
+    ("a b", "worse", 0),
+    ("a b", "not-better", 0),
+    ("b a", "worse", 1),
+    ("b a", "not-better", 1),
+    ("b a", "inconclusive", 0),
+    ("b c", "worse", 0),
+    ("b c", "inconclusive", 1),
+    ("b c", "worse inconclusive", 1),
+    ("b c", "inconclusive --margin .3", 0),
+    ("b c", "not-better --margin .3", 1),
+    ("a b", "inconclusive --margin .01", 0),
+]
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(("names", "gate", "expected"), GATES)
+def test_the_exit_code_says_whether_the_gate_fails(command, names, gate, expected):
+    given = ["--qrels", "judged.qrels", "--measure", "recall@5", "--fail-if", *gate.split()]
+    files = [f"{name}.run" for name in names.split()]
+    out, err, code = command("compare", *files, *given)
+    assert (err, code) == ("", expected)
+    last = out.splitlines()[-1]
+    assert last.startswith(
+        f"fails: {' - '.join(files)} is " if code else "passes: no difference is"
+    )
+    # Another format, and the option of runs, say the same.
+    out, err, code = command("compare", "--run", *files, *given, "--json")
+    assert code == expected
+    found = json.loads(out)
+    assert bool(found["failures"]) == bool(code)
+    assert (last in err) == bool(code)
+    (result,) = found["results"]
+    margin = result["margin"]
+    assert result["alternative"] == "two-sided"
+    verdict = oracle.verdict(result["low"][0], result["high"][0], margin)
+    fails = {"inconclusive" if verdict == "undecided" else verdict}
+    fails |= {"not-better"} - ({"not-better"} if verdict == "better" else set())
+    assert bool(fails.intersection(gate.split())) == bool(code)
+
+
+@pytest.mark.usefixtures("runs")
+def test_verdicts_of_several_measures_hold_together(command):
+    given = (*RUNS, "rr", "map", "ndcg@5", "--fail-if", "not-better", "--margin", ".01")
+    out, _, _ = command(*given, "--json", "--level", "0.9")
+    assert [x["level"] for x in json.loads(out)["results"]] == pytest.approx([0.975] * 4)
+    out, _, code = command("compare", "b.run", "a.run", *given[3:])
+    assert code == 1
+    assert out.count("level 98.75 %") == 4
+    failures = out.splitlines()[-1].removeprefix("fails: ").split("; ")
+    assert "b.run - a.run is worse by recall@5" in failures
+    assert len(failures) == 4
+    # Without a gate each measure has its own limits.
+    assert "level 95 %" in command(*given[:-4])[0]
+
+
+def test_the_reason_goes_to_standard_error_if_the_output_is_a_file(command, runs):
+    given = ("compare", "b.run", "a.run", *RUNS[3:], "--fail-if", "worse", "--output", "found.md")
+    out, err, code = command(*given, "--format", "markdown")
+    reason = "fails: b.run - a.run is worse by recall@5"
+    assert (out, err, code) == ("", f"sklearn-rank compare: {reason}\n", 1)
+    text = (runs / "found.md").read_text()
+    assert text.splitlines()[-1] == reason
+    tables = [x for x in text.split("\n\n") if x.startswith("| ")]
+    assert [x.split(" |")[0] for x in tables] == ["| ranker", "| contrast"]
+    for table in tables:
+        lines = table.splitlines()
+        assert len({line.count("|") for line in lines}) == 1
+        assert set(lines[1]) <= set("| -:")
+    assert "b.run - a.run: 0 queries better, 0 equal, 40 worse" in text
+
+
+def test_markdown_of_one_ranking_and_of_odd_names(command, files):
+    data = {LABEL: np.arange(30) % 2, "a|b": np.arange(30.0), NEW: np.arange(30.0) % 7}
+    write_csv(files / "odd.csv", data)
+    given = ("evaluate", "odd.csv", "--label", LABEL, "--score", "a|b", NEW, "--measure", "auc")
+    out, _, code = command(*given, "--format", "markdown")
+    header, _, first, second = out.split("\n\n")[1].splitlines()
+    assert code == 0
+    assert header == "| score | measure | value | 95 % interval | method |"
+    assert first.startswith("| a\\|b | auc | 0.53")
+    assert second.startswith(f"| {NEW} | auc | ")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--alternative", "less"), "--fail-if reads two-sided limits, not --alternative less"),
+        (("--measure", "auc", "ndcg"), "ndcg: no comparison"),
+        (("--fail-if", "better"), "invalid choice: 'better'"),
+        (("--margin", "2"), "auc: no comparison: --margin 2.0 must be"),
+    ],
+)
+def test_a_gate_that_cannot_be_computed_is_an_error(command, given, message):
+    table = ("compare", "predictions.csv", "--label", LABEL, "--score", NEW, OLD)
+    out, err, code = command(*table, "--fail-if", "worse", *given)
+    assert (out, code) == ("", 2)
+    assert message in err
+
+
+def test_files_without_an_option_are_runs_only_with_judgments(command):
+    out, err, code = command("compare", "system.run", "other.run")
+    assert (out, code) == ("", 2)
+    assert "system.run, other.run are several files: pass one table, or runs and --qrels" in err
+    both = "system.run", "other.run", "--qrels", "judgments.qrels", "--measure", "ap"
+    assert command("compare", *both) == command("compare", "--run", *both)
+    assert command("evaluate", *both)[2] == 0
+
+
+@pytest.mark.usefixtures("runs")
+def test_rows_of_csv_have_the_counts_of_queries(command):
+    out, _, _ = command("compare", "b.run", "c.run", *RUNS[3:], "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert row["contrast"] == "b.run - c.run"
+    assert [row[name] for name in ("wins", "ties", "losses")] == ["20", "0", "20"]
+    assert (float(row["difference"]), row["n_to_decide"]) == (0.0, "")
