@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.utils import Bunch
 
 from .._lists import ScoredLists
 from .._typing import AnyArray, FloatArray
-from .._validation import as_array, column_names, distinct_codes, is_file, refuse_beside_judgments
+from .._validation import as_array, distinct_codes
 from .._warn import warn
 from ..exceptions import MissingQueryWarning
 from ..metrics import Measure, get_measure
@@ -164,12 +163,7 @@ class JudgedRuns:
 
     def measures(self, measure: Any, of_curve: bool = False) -> list[MeasureOfRuns]:
         """Measures of the rows; those that are named follow trec_eval where it has them."""
-        if isinstance(measure, list | tuple):
-            return [found for one in measure for found in self.measures(one)]
-        names = names_of(measure) if isinstance(measure, str) else [measure]
-        if of_curve:
-            names = [measure_at(measure).name if isinstance(measure, str) else measure]
-        found = map(_as_of_trec_eval, names)
+        found = map(as_of_trec_eval, one_by_one(measure, of_curve))
         return [MeasureOfRuns(inner=x, of=self, undefined=x.undefined) for x in found]
 
     def scores(self) -> dict[str, FloatArray]:
@@ -278,54 +272,21 @@ def lists_of_run(measure: Measure, both: Bunch) -> ScoredLists:
     return measure.lists(y_true, score, qid=both.qid, ideal=ideal)
 
 
-def call_on_runs(
-    door: Callable[..., Any], measure: Any, y_true: Any, scores: Any, **columns: Any
-) -> Any:
-    """Ask of judged runs, with one row for each query, and say in the target what was assumed."""
-    columns = {name: x for name, x in columns.items() if x is not None}
-    of_rows = ("qid", "pos_label", "value", "conditional")
-    refuse_beside_judgments(**{name: columns.get(name) for name in of_rows})
-    is_named = _are_named(scores)
-    judged = JudgedRuns.of(y_true, scores if is_named else {"": scores})
-    judged.warn_of_unjudged()
-    measures = judged.measures(measure, "at" in signature(door).parameters)
-    for name in {"groups", "by", "sample_weight"} & set(columns):
-        columns[name] = judged.of_queries(name, columns[name])
-    numbers = judged.scores()
-    result = door(
-        measures if isinstance(measure, list | tuple) or len(measures) > 1 else measures[0],
-        np.zeros(len(judged.queries)),
-        numbers if is_named else numbers[""],
-        qid=as_array(judged.queries),
-        **columns,
-    )
-    conventions = {getattr(x.inner, "convention", None) or "" for x in measures} - {""}
-    rules = "".join(f"; as {system}" for system in sorted(conventions))
-    return replace(result, target=f"{result.target}{rules}{judged.text}")
+def one_by_one(measure: Any, of_curve: bool) -> list[Any]:
+    """Measures and names of single measures; of a curve with some number."""
+    if isinstance(measure, list | tuple):
+        return [found for one in measure for found in one_by_one(one, of_curve)]
+    if not isinstance(measure, str):
+        return [measure]
+    return [measure_at(measure).name] if of_curve else names_of(measure)
 
 
-def _as_of_trec_eval(measure: Any) -> Measure:
+def as_of_trec_eval(measure: Any) -> Measure:
     """Measure of a name as trec_eval has it, or by its definition; other measures as they are."""
     for rule in ({"convention": "trec_eval"}, {"gain": "linear"}) * isinstance(measure, str):
         with suppress(TypeError, ValueError):
             return get_measure(measure, **rule)
     return get_measure(measure)
-
-
-def _are_named(scores: Any) -> bool:
-    """Whether scores are a mapping from names to runs, not one run."""
-    if not isinstance(scores, Mapping) or isinstance(scores, Bunch) or column_names(scores):
-        return False
-    first = next((x for x in scores.values() if is_file(x) or len(x)), None)
-    if first is None:
-        return False
-    if isinstance(first, Mapping) and not column_names(first) and not isinstance(first, Bunch):
-        return any(isinstance(x, Mapping | Sequence | np.ndarray) for x in first.values())
-    return not isinstance(first, Sequence) or isinstance(first, str) or not _are_ids(first)
-
-
-def _are_ids(entries: Sequence[Any]) -> bool:
-    return not isinstance(entries[0], tuple | list)
 
 
 def _titled(name: str) -> str:

@@ -242,6 +242,14 @@ def _warn_of_ranks(query: IntArray, rank: FloatArray, score: FloatArray, title: 
         )
 
 
+def values_of_documents(source: Any, name: str) -> dict[tuple[str, str], float]:
+    """Numbers by query and document, in a form of judgments; 1 of documents in a list."""
+    forms = {3: f"query document {name}"}
+    rows = _read(source, (name, "score", "relevance", "label"), forms, whole=False)
+    pairs = zip(rows.qid.tolist(), rows.docno.tolist(), strict=True)
+    return dict(zip(pairs, rows.value.tolist(), strict=True))
+
+
 class _Rows(NamedTuple):
     """Rows of a run or of judgments."""
 

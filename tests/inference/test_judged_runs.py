@@ -10,7 +10,7 @@ import pytest
 
 from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
 from sklearn_rank.exceptions import MissingQueryWarning
-from sklearn_rank.inference import compare, curve, metric_interval
+from sklearn_rank.inference import LabelDesign, compare, curve, metric_interval
 from sklearn_rank.metrics import get_measure, ndcg_score, recall_at_k_score, reciprocal_rank_score
 
 pytestmark = pytest.mark.filterwarnings(
@@ -259,3 +259,90 @@ def test_arguments_of_rows_are_refused():
     both = join_qrels(run, qrels)
     of_rows = get_measure("ap")(both.y_true >= 1, both.y_score, qid=both.qid)
     assert of_rows > get_measure("ap")(qrels, run)  # which knows what was not retrieved
+
+
+def judged_in_part(n_queries=30, n_documents=25):
+    """Labels of 10 random documents a query, a judge of all, and runs of 12 and of 3 or 9."""
+    rng = np.random.default_rng(0)
+    labels, judge, runs = {}, {}, {"a": {}, "b": {}}
+    for i in range(n_queries):
+        query, names = f"q{i:02}", np.array([f"d{j}" for j in range(n_documents)])
+        y = (rng.random(n_documents) < 0.25).astype(int)
+        proxy = np.clip(0.2 + 0.5 * y + 0.2 * rng.normal(size=n_documents), 0.01, 0.99)
+        judge[query] = dict(zip(names.tolist(), proxy.tolist(), strict=True))
+        drawn = rng.choice(n_documents, 10, replace=False)
+        labels[query] = dict(zip(names[drawn].tolist(), y[drawn].tolist(), strict=True))
+        for name, depth in (("a", 12), ("b", 3 if i % 2 else 9)):
+            score = y + rng.normal(size=n_documents)
+            top = np.argsort(-score)[:depth]
+            runs[name][query] = dict(zip(names[top].tolist(), score[top].tolist(), strict=True))
+    return labels, judge, runs
+
+
+def test_a_design_of_documents_is_that_of_rows():
+    labels, judge, runs = judged_in_part()
+    rows = [(query, name) for query in judge for name in judge[query]]
+    # One of the runs has 3 documents for every other query: fillers have the last two positions.
+    rows += [(query, f"filler {i}") for query in list(judge)[1::2] for i in range(2)]
+    scores = {}
+    for name, run in runs.items():
+        places = {(q, d): -i for q in run for i, d in enumerate(list(run[q])[:5])}
+        scores[name] = np.array(
+            [places.get(row, -9.0 if row[1].startswith("filler") else -np.inf) for row in rows]
+        )
+    is_filler = np.array([d.startswith("filler") for _, d in rows])
+    y = np.array([labels[q].get(d, 0.0 if d.startswith("filler") else np.nan) for q, d in rows])
+    qid = np.array([q for q, _ in rows])
+    proxy = np.array([judge[q].get(d, 0.0) for q, d in rows])
+    of_rows = LabelDesign(strata=np.where(is_filler, "filler", qid), proxy=proxy)
+    measure = get_measure("precision@5", undefined=0.0)
+    expected = compare(measure, y, scores, qid=qid, design=of_rows)
+    design = LabelDesign(strata="qid", proxy=judge)
+    found = compare("precision@5", labels, runs, design=design)
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-9)
+    np.testing.assert_allclose(found.low, expected.low, atol=1e-9)
+    assert found.target.startswith("mean precision@5(undefined=0.0) over queries, 330 of 780")
+    probability = {query: dict.fromkeys(of_query, 0.4) for query, of_query in judge.items()}
+    other = LabelDesign(inclusion_probability=probability, proxy=judge)
+    again = compare("precision@5", labels, runs, design=other)
+    np.testing.assert_allclose(again.values, expected.values, atol=1e-9)
+
+
+def test_a_pool_of_documents_has_bounds():
+    labels, _, runs = judged_in_part()
+    unknown = load_qrels(labels, unjudged="unknown")
+    found = metric_interval(
+        "precision@5", unknown, runs["a"], design=LabelDesign(pool=labels), conditional=True
+    )
+    tops = {q: list(run)[:5] for q, run in runs["a"].items()}
+    sure = np.mean([sum(labels[q].get(d, 0) for d in top) / 5 for q, top in tops.items()])
+    possible = np.mean([sum(labels[q].get(d, 1) for d in top) / 5 for q, top in tops.items()])
+    assert (found.low, found.high) == pytest.approx((sure, possible))
+    assert found.level == 1.0
+
+
+def test_what_a_design_of_documents_lacks_is_asked_for():
+    labels, judge, runs = judged_in_part()
+    design = LabelDesign(strata="qid", proxy=judge)
+    with pytest.raises(ValueError, match=r"ap depends on all documents, .* such as 'ndcg@10'"):
+        metric_interval("ap", labels, runs["a"], design=design)
+    with pytest.raises(ValueError, match=r"but unjudged='negative': pass load_qrels\(.*'unknown'"):
+        metric_interval("precision@5", labels, runs["a"], design="all")
+    with pytest.raises(TypeError, match="review_top of the design is for rows, but y_true has"):
+        metric_interval(
+            "precision@5", labels, runs["a"], design=LabelDesign(review_top=5, scores=runs["a"])
+        )
+    some = {query: dict(list(of_query.items())[:9]) for query, of_query in judge.items()}
+    with pytest.raises(
+        ValueError, match=r"proxy lacks .* documents that runs have among the first 5"
+    ):
+        metric_interval(
+            "precision@5",
+            load_qrels(labels, unjudged="unknown"),
+            runs["a"],
+            design=LabelDesign(strata="qid", proxy=some),
+        )
+    found = metric_interval(
+        "precision@5", labels, runs["a"], design=LabelDesign(strata="qid", proxy=some)
+    )
+    assert found.target.endswith("documents without proxy not relevant")

@@ -1,0 +1,234 @@
+"""Questions of judged runs, asked of rows: of queries, or with a design of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from inspect import signature
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .. import _outer
+from .._typing import AnyArray
+from .._validation import (
+    as_array,
+    column_names,
+    distinct_codes,
+    is_file,
+    refuse_beside_judgments,
+)
+from ..metrics import Measure, get_measure
+from ._runs import JudgedRuns, one_by_one
+from ._trec import load_qrels, order_of_names, values_of_documents
+
+# A query, and a document of it.
+Pair = tuple[str, str]
+
+
+def call_on_runs(
+    door: Callable[..., Any], measure: Any, y_true: Any, scores: Any, **columns: Any
+) -> Any:
+    """Ask of judged runs, with one row for each query, and say in the target what was assumed."""
+    columns = {name: x for name, x in columns.items() if x is not None}
+    of_rows = ["qid", "pos_label", "value"] + ["conditional"] * ("design" not in columns)
+    refuse_beside_judgments(**{name: columns.get(name) for name in of_rows})
+    is_named = _are_named(scores)
+    runs, of_curve = scores if is_named else {"": scores}, "at" in signature(door).parameters
+    if columns.get("design") is not None:
+        by_definition = list(map(_by_definition, one_by_one(measure, of_curve)))
+        result, text = _ask_in_part(door, by_definition, y_true, runs, **columns)
+        return replace(result, target=f"{result.target}{text}")
+    judged = JudgedRuns.of(y_true, runs)
+    judged.warn_of_unjudged()
+    measures = judged.measures(measure, of_curve)
+    for name in {"groups", "by", "sample_weight"} & set(columns):
+        columns[name] = judged.of_queries(name, columns[name])
+    numbers = judged.scores()
+    result = door(
+        measures if isinstance(measure, list | tuple) or len(measures) > 1 else measures[0],
+        np.zeros(len(judged.queries)),
+        numbers if is_named else numbers[""],
+        qid=as_array(judged.queries),
+        **columns,
+    )
+    conventions = {getattr(x.inner, "convention", None) or "" for x in measures} - {""}
+    rules = "".join(f"; as {system}" for system in sorted(conventions))
+    return replace(result, target=f"{result.target}{rules}{judged.text}")
+
+
+def _are_named(scores: Any) -> bool:
+    """Whether scores are a mapping from names to runs, not one run."""
+    if not isinstance(scores, Mapping) or isinstance(scores, Bunch) or column_names(scores):
+        return False
+    first = next((x for x in scores.values() if is_file(x) or len(x)), None)
+    if first is None:
+        return False
+    if isinstance(first, Mapping) and not column_names(first) and not isinstance(first, Bunch):
+        return any(isinstance(x, Mapping | Sequence | np.ndarray) for x in first.values())
+    return not isinstance(first, Sequence) or isinstance(first, str) or not _are_ids(first)
+
+
+def _are_ids(entries: Sequence[Any]) -> bool:
+    return not isinstance(entries[0], tuple | list)
+
+
+def _by_definition(measure: Any) -> Measure:
+    """Measure of a name with the gain and the value of empty queries of trec_eval."""
+    for rule in ({"gain": "linear", "undefined": 0.0}, {"undefined": 0.0}):
+        with suppress(TypeError):
+            return get_measure(measure, **rule if isinstance(measure, str) else {})
+    return get_measure(measure)
+
+
+def _ask_in_part(
+    door: Callable[..., Any],
+    measures: list[Any],
+    y_true: Any,
+    runs: Mapping[str, Any],
+    *,
+    design: Any,
+    **columns: Any,
+) -> tuple[Any, str]:
+    """Ask of the documents of judged runs, and say how those count that nobody would judge.
+
+    A document that a run did not retrieve has the score -inf. Nameless documents that are not
+    relevant follow those of runs of fewer than k, so that it has no position up to k.
+    """
+    if wrong := {"by", "sample_weight"} & set(columns):
+        raise ValueError(f"{min(wrong)} is for judgments that are all known: leave it out.")
+    qrels = y_true if isinstance(y_true, Bunch) else load_qrels(y_true)
+    unjudged, given = qrels.get("unjudged", "negative"), _of_documents(design)
+    frame = given.get("proxy")
+    if frame is None and unjudged != "unknown":
+        raise ValueError(
+            f"design is for documents of unknown relevance, but unjudged={unjudged!r}: pass"
+            " load_qrels(..., unjudged='unknown'), or as proxy= of the design a grade of each"
+            " document that could have been chosen."
+        )
+    judged = JudgedRuns.of(_unknown(qrels, frame or {}), runs)
+    judged.warn_of_unjudged()
+    pairs = zip(qrels.qid.tolist(), qrels.docno.tolist(), strict=True)
+    known = dict(zip(pairs, np.maximum(qrels.relevance, 0.0).tolist(), strict=True))
+
+    def counts(pair: Pair) -> bool:
+        return unjudged != "left out" or pair in known or pair in (frame or {})
+
+    k = max(_last_position(measure) for measure in measures)
+    tops = {name: _places(run, counts, k) for name, run in judged.runs.items()}
+    documents = dict.fromkeys(chain(known, frame or {}, *tops.values()))
+    numbers = {query: i for i, query in enumerate(judged.queries)}
+    rows = [pair for pair in documents if pair[0] in numbers]
+    chosen = [frame is None or pair in frame for pair in rows]
+    outside = [x for x, could in zip(rows, chosen, strict=True) if not could and x not in known]
+    if outside and unjudged == "unknown":
+        raise ValueError(
+            f"proxy lacks {len(outside)} documents that runs have among the first {k}, such"
+            f" as {outside[0][1]!r} of the query {outside[0][0]!r}: pass a grade of each, or"
+            " load_qrels(..., unjudged='negative')."
+        )
+    # Nameless documents, at the places after the last one of the shortest run.
+    n_found = [
+        np.bincount([numbers[query] for query, _ in top], minlength=len(numbers))
+        for top in tops.values()
+    ]
+    more = [(query, "") for query in np.repeat(judged.queries, k - np.min(n_found, axis=0))]
+    either = np.where(chosen, np.nan, 0.0).tolist()
+    labels = [known.get(pair, other) for pair, other in zip(rows, either, strict=True)]
+    y_true = np.array(labels + [0.0] * len(more))
+    if all(measure.kind == "binary" and measure.rel is None for measure in measures):
+        y_true = np.where(np.isnan(y_true), np.nan, y_true >= 1.0)
+    scores = {
+        name: np.array([-top.get(pair, np.inf) for pair in rows] + [-(k + 1.0)] * len(more))
+        for name, top in tops.items()
+    }
+    rows, could_be = rows + more, np.array(chosen + [False] * len(more))
+    qid = as_array([query for query, _ in rows])
+    if "groups" in columns:
+        of_queries = judged.of_queries("groups", columns["groups"])
+        columns["groups"] = of_queries[[numbers[query] for query in qid.tolist()]]
+    result = door(
+        measures if len(measures) > 1 else measures[0],
+        y_true,
+        scores.get("", scores),
+        qid=qid,
+        design=_design_of_rows(design, given, rows, could_be, qid),
+        **columns,
+    )
+    text = f"; {len(outside)} documents without proxy not relevant" if outside else ""
+    return result, text
+
+
+def _of_documents(design: Any) -> dict[str, dict[Pair, float]]:
+    """Columns of a design by query and document."""
+    if isinstance(design, str):
+        return {}
+    named = ("proxy", "inclusion_probability", "pool")
+    values = {x.name: getattr(design, x.name) for x in fields(design)}
+    values = {name: x for name, x in values.items() if x is not None and x is not False}
+    of_rows = [name for name in values if name not in (*named, "strata")]
+    if of_rows or values.get("strata", "qid") != "qid":
+        raise TypeError(
+            f"{(*of_rows, 'strata')[0]} of the design is for rows, but y_true has judgments: say"
+            " how documents were chosen by strata='qid', or by inclusion_probability= or pool= as"
+            " {query: {document: value}}."
+        )
+    given = {x: values_of_documents(values[x], x) for x in named if x in values}
+    if "pool" in given:  # of judgments, too, whatever these are
+        given["pool"] = dict.fromkeys(given["pool"], 1.0)
+    return given
+
+
+def _design_of_rows(
+    design: Any, given: Mapping[str, Any], rows: list[Pair], chosen: AnyArray, qid: AnyArray
+) -> Any:
+    """The design of the rows; those that nobody would judge are known."""
+    columns: dict[str, Any] = {}
+    for name, entries in given.items():
+        lacking = [x for x, could in zip(rows, chosen, strict=True) if could and x not in entries]
+        if name != "pool" and lacking:
+            raise ValueError(
+                f"{name} lacks {len(lacking)} documents, such as {lacking[0][1]!r} of the query"
+                f" {lacking[0][0]!r}: pass a value of each that could have been chosen."
+            )
+        values = np.array([entries.get(x, 0.0) for x in rows])
+        columns[name] = values if name == "proxy" else np.where(chosen, values, 1.0)
+    if isinstance(design, str) or design.strata is not None:
+        strata = distinct_codes(qid).codes if not isinstance(design, str) else 0
+        columns["strata"] = np.where(chosen, strata, -1)
+    return replace(_outer.LabelDesign(strata=0) if isinstance(design, str) else design, **columns)
+
+
+def _unknown(qrels: Bunch, frame: Mapping[Pair, float]) -> Bunch:
+    """Judgments that leave others unknown, of all queries of a frame."""
+    more = list(dict.fromkeys(query for query, _ in frame).keys() - set(qrels.qid.tolist()))
+    return Bunch(
+        qid=np.append(qrels.qid, as_array(more)) if more else qrels.qid,
+        docno=np.append(qrels.docno, as_array([""] * len(more))) if more else qrels.docno,
+        relevance=np.append(qrels.relevance, [-1.0] * len(more)),
+        unjudged="unknown",
+        complete=qrels.get("complete"),
+    )
+
+
+def _places(run: Bunch, counts: Callable[[Pair], bool], k: int) -> dict[Pair, float]:
+    """Place of each of the first k documents of each query, names deciding ties."""
+    pairs = list(zip(run.qid.tolist(), run.docno.tolist(), strict=True))
+    rows = np.flatnonzero([pair[1] != "" and counts(pair) for pair in pairs])
+    query = distinct_codes(run.qid[rows]).codes
+    places = -order_of_names(query, run.y_score[rows], run.docno[rows])
+    top = places <= k
+    return {pairs[row]: x for row, x in zip(rows[top].tolist(), places[top].tolist(), strict=True)}
+
+
+def _last_position(measure: Any) -> int:
+    k = getattr(measure, "k", None)
+    if k is None:
+        raise ValueError(
+            f"{measure.name} depends on all documents, but of judgments known in part only the"
+            " first ones count: pass a measure with a last position, such as 'ndcg@10'."
+        )
+    return int(k)
