@@ -87,7 +87,7 @@ GROUPS = {  # in reading order
         "rules_differ",
         "accuracy_at_top_certificate",
     ],
-    "queries": ["compare_rankers"],
+    "queries": ["compare_rankers", "retrieval"],
     "labels_and_clicks": ["late_labels", "position_bias", "label_ranking"],
     "benchmarks": [
         "top_of_list_rankers",
@@ -100,6 +100,7 @@ GROUPS = {  # in reading order
 TASKS = [
     "fraud_and_screening.py",
     "search_ranking.py",
+    "new_retriever.py",
     "flag_and_promise.py",
     "labels_after_weeks.py",
     "compare_two_aucs.py",

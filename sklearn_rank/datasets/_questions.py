@@ -57,7 +57,10 @@ def call_on_runs(
     )
     conventions = {getattr(x.inner, "convention", None) or "" for x in measures} - {""}
     rules = "".join(f"; as {system}" for system in sorted(conventions))
-    return replace(result, target=f"{result.target}{rules}{judged.text}")
+    target = f"{result.target}{rules}{judged.text}"
+    if of_curve and isinstance(measure, str):
+        target = target.replace(measures[0].name, measure, 1)  # that of some place
+    return replace(result, target=target)
 
 
 def _are_named(scores: Any) -> bool:
