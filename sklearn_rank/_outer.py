@@ -12,7 +12,7 @@ __getattr__, __dir__ = on_first_use(
         # Of scorers of label rankings.
         "_label_rankings": ["grades_of_columns", "label_scores", "value_of_labels"],
         # Of judgments and runs in place of labels and scores.
-        "datasets._questions": ["call_on_runs"],
+        "datasets._questions": ["call_on_runs", "pilot_of_runs"],
         "datasets._runs": ["rows_of_run"],
         # Of the argument design= of intervals, comparisons, folds, sequences and batches.
         "_labels_in_part": [

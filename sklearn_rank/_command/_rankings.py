@@ -15,7 +15,6 @@ from .._typing import FloatArray
 from .._validation import (
     KNOWN_IN_PART,
     are_usual_labels,
-    as_array,
     check_level,
     check_resamples,
     codes_of_missing,
@@ -139,8 +138,9 @@ def _read_runs(options: Namespace) -> Rankings:
     heading = f"{', '.join(names)} against {os.path.basename(options.qrels)}: {n_judged:,} queries"
     if options.convention != "none":
         heading += f"; as {options.convention or 'trec_eval'}"
-    rows = {"y_true": np.zeros(n_judged), "qid": as_array(runs.queries)}
-    return Rankings(heading + runs.text, options.convention, runs.scores(), rows, runs=runs)
+    y_true, scores, qid = runs.rows()
+    rows = {"y_true": y_true, "qid": qid}
+    return Rankings(heading + runs.text, options.convention, scores, rows, runs=runs)
 
 
 def _read_table(options: Namespace) -> Rankings:

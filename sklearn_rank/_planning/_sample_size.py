@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from math import ceil, inf
 from typing import Any
 
+from .. import _outer
 from .._printed import Printed
 from .._validation import (
     MAX_EXACT_INT,
+    are_judgments,
     check_generator,
     check_length,
     check_number,
@@ -240,7 +242,7 @@ def sample_size(
     pilot : pair or None, default=None
         Labels and scores of similar data: ``(y_true, y_score)``. For the difference of two rankers
         ``(y_true, {"a": scores_a, "b": scores_b})``, or a data frame of scores instead of the
-        mapping.
+        mapping. Or judgments and a run, or runs by name, as for :func:`compare`.
     qid : array-like of shape (n_samples,), default=None
         Query id of each row of the pilot; ``n`` then counts queries. None means two-dimensional
         input with one query per row, or one list, for which ``n`` counts items.
@@ -332,8 +334,10 @@ def sample_size(
     t: pilot of 50 queries
     the pilot's variance allows n from 566 to 1,245
     """
-    measure = get_measure(measure)
     of_rows = {"qid": qid, "groups": groups, "pos_label": pos_label}
+    if isinstance(pilot, tuple) and len(pilot) == 2 and are_judgments(*pilot):
+        measure, pilot, of_rows = _outer.pilot_of_runs(measure, pilot, **of_rows)
+    measure = get_measure(measure)
     of_two = [difference, power, correlation]
     if pilot is None:
         for name, value in of_rows.items():

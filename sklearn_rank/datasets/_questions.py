@@ -47,20 +47,30 @@ def call_on_runs(
     measures = judged.measures(measure, of_curve)
     for name in {"groups", "by", "sample_weight"} & set(columns):
         columns[name] = judged.of_queries(name, columns[name])
-    numbers = judged.scores()
-    result = door(
-        measures if isinstance(measure, list | tuple) or len(measures) > 1 else measures[0],
-        np.zeros(len(judged.queries)),
-        numbers if is_named else numbers[""],
-        qid=as_array(judged.queries),
-        **columns,
-    )
+    several = isinstance(measure, list | tuple) or len(measures) > 1
+    y_true, numbers, qid = judged.rows()
+    scores = numbers if is_named else numbers[""]
+    result = door(measures if several else measures[0], y_true, scores, qid=qid, **columns)
     conventions = {getattr(x.inner, "convention", None) or "" for x in measures} - {""}
     rules = "".join(f"; as {system}" for system in sorted(conventions))
     target = f"{result.target}{rules}{judged.text}"
     if of_curve and isinstance(measure, str):
         target = target.replace(measures[0].name, measure, 1)  # that of some place
     return replace(result, target=target)
+
+
+def pilot_of_runs(measure: Any, pilot: Any, **columns: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Measure, labels and scores, and columns, of judged runs as a pilot."""
+    y_true, scores = pilot
+    refuse_beside_judgments(**{name: x for name, x in columns.items() if name != "groups"})
+    is_named = _are_named(scores)
+    judged = JudgedRuns.of(y_true, scores if is_named else {"": scores})
+    judged.warn_of_unjudged()
+    (of_runs,), (y_true, numbers, qid) = judged.measures(measure), judged.rows()
+    if (groups := columns.pop("groups")) is not None:
+        groups = judged.of_queries("groups", groups)
+    columns |= {"qid": qid, "groups": groups}
+    return of_runs, (y_true, numbers if is_named else numbers[""]), columns
 
 
 def _are_named(scores: Any) -> bool:

@@ -163,13 +163,16 @@ class JudgedRuns:
 
     def measures(self, measure: Any, of_curve: bool = False) -> list[MeasureOfRuns]:
         """Measures of the rows; those that are named follow trec_eval where it has them."""
-        found = map(as_of_trec_eval, one_by_one(measure, of_curve))
+        found = list(map(as_of_trec_eval, one_by_one(measure, of_curve)))
+        scale: Any = {"max_grade": _highest(next(iter(self.runs.values())))}
+        found = [replace(x, **scale) if x.scaled_by_labels else x for x in found]
         return [MeasureOfRuns(inner=x, of=self, undefined=x.undefined) for x in found]
 
-    def scores(self) -> dict[str, FloatArray]:
-        """Number of each row, which stands for its score."""
+    def rows(self) -> tuple[FloatArray, dict[str, FloatArray], AnyArray]:
+        """Labels, which do not matter, numbers of the rows of each run as scores, and ids."""
         n = len(self.queries)
-        return {name: np.arange(i * n, (i + 1.0) * n) for i, name in enumerate(self.runs)}
+        numbers = {name: np.arange(i * n, (i + 1.0) * n) for i, name in enumerate(self.runs)}
+        return np.zeros(n), numbers, as_array(self.queries)
 
     def values(self, measure: Measure) -> FloatArray:
         """Value of each query of each run, one run after the other."""
@@ -243,16 +246,27 @@ class MeasureOfRuns(Measure):
 
 def rows_of_run(measure: Measure, y_true: Any, y_score: Any) -> ScoredLists:
     """Lists of the judged queries of one run."""
-    judged, none = JudgedRuns.of(y_true, {"": y_score}), (None, None)
+    judged = JudgedRuns.of(y_true, {"": y_score})
     judged.warn_of_unjudged()
     both = judged.runs[""]
-    chosen = getattr(measure, "gain", 0), getattr(measure, "convention", None)
-    if chosen == none and any(grades.max(initial=0.0) > 1.0 for grades in both.ideal.values()):
+    highest = _highest(both)
+    is_chosen = getattr(measure, "gain", 0) or getattr(measure, "convention", None)
+    if hasattr(measure, "gain") and not is_chosen and highest > 1.0:
         raise ValueError(
             "The judgments have relevances above 1, of which the gain may be y, as in trec_eval,"
             f" or 2**y - 1: pass gain='linear' or gain='exponential' to {measure._title}."
         )
+    if measure.scaled_by_labels:
+        raise ValueError(
+            f"{measure._title} has a scale up to the highest grade, which a run need not have:"
+            f" pass max_grade={highest:g}, that of the judgments."
+        )
     return lists_of_run(measure, both)
+
+
+def _highest(both: Bunch) -> float:
+    """Highest grade of the judgments."""
+    return float(max(grades.max(initial=0.0) for grades in both.ideal.values()))
 
 
 def lists_of_run(measure: Measure, both: Bunch) -> ScoredLists:

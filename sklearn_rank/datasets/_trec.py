@@ -22,6 +22,7 @@ from .._validation import (
     is_file,
     is_whole,
     reads_as,
+    shown,
 )
 from .._warn import warn
 from ._svmlight import name_of, numbered_lines
@@ -336,7 +337,7 @@ def _columns(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> _Col
     if columns is not None:
         return _of_columns("The frame", "Row", source, columns, names)
     if isinstance(source, Mapping):
-        return _of_mapping("the mapping", source, names[0])
+        return _of_mapping("The mapping", source, names[0])
     return _of_tuples(source, names[0])
 
 
@@ -378,8 +379,8 @@ def _of_tuples(source: Any, name: str) -> _Columns:
         is_row = isinstance(entry, tuple | list) and len(entry) == 3
         if not is_row and not hasattr(entry, "_fields"):  # as the tuples of ir_datasets have
             raise TypeError(
-                f"Entry {number} is {entry!r}: pass (query, document, {name}), or a mapping from"
-                " queries to lists of documents."
+                f"Entry {number} is {shown(entry)}: pass (query, document, {name}), or a mapping"
+                " from queries to lists of documents."
             )
     query, document, value = ([entry[i] for entry in rows] for i in range(3))
     return _Columns("The list", "Entry {}".format, query, document, value)

@@ -10,8 +10,20 @@ import pytest
 
 from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
 from sklearn_rank.exceptions import MissingQueryWarning
-from sklearn_rank.inference import LabelDesign, compare, curve, metric_interval
-from sklearn_rank.metrics import get_measure, ndcg_score, recall_at_k_score, reciprocal_rank_score
+from sklearn_rank.inference import (
+    LabelDesign,
+    compare,
+    curve,
+    metric_interval,
+    sample_size,
+)
+from sklearn_rank.metrics import (
+    get_measure,
+    make_measure,
+    ndcg_score,
+    recall_at_k_score,
+    reciprocal_rank_score,
+)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* is undefined for:sklearn.exceptions.UndefinedMetricWarning",
@@ -150,6 +162,37 @@ def test_what_was_not_retrieved_has_no_position():
     assert found.target == "mean dcg@10(gain='linear') over queries"
 
 
+def test_the_scale_of_grades_is_that_of_the_judgments():
+    qrels = {f"q{i}": {"a": 3, "b": 1} for i in range(3)}
+    run = {f"q{i}": {"b": 1.0} for i in range(3)}  # which has no document of grade 3
+    found = metric_interval("err@10", qrels, run)
+    assert found.estimate == (2 - 1) / 2**3
+    with pytest.raises(ValueError, match=r"highest grade, which a run .* pass max_grade=3"):
+        get_measure("err@10")(qrels, run)
+    assert get_measure("err@10", max_grade=3)(qrels, run) == found.estimate
+
+
+def test_a_pilot_of_runs_plans_as_its_rows_do():
+    qrels, (first, second) = draw(4, n_queries=30)
+    runs = {"a": first, "b": second}
+    groups = {query: int(query[1:]) // 2 for query in qrels}
+    found = sample_size("ndcg@10", difference=0.05, pilot=(qrels, runs), groups=groups)
+    measure, ids = get_measure("ndcg@10", convention="trec_eval"), sorted(qrels)
+    values = {name: measure(qrels, run, average=None) for name, run in runs.items()}
+    of_values = make_measure(
+        lambda y_true, y_score: y_score[0], range=(0, 1), kind="graded", name="ndcg@10"
+    )
+    expected = sample_size(
+        of_values,
+        difference=0.05,
+        pilot=(np.zeros(30), values),
+        qid=np.array(ids),
+        groups=np.array([groups[query] for query in ids]),
+    )
+    assert found == expected
+    assert "15 groups" in str(found)
+
+
 def test_unjudged_documents_count_as_the_user_says():
     qrels, runs = {f"q{i}": {"a": 1, "b": 0} for i in range(4)}, {}
     for i in range(4):
@@ -231,8 +274,8 @@ def test_groups_and_segments_are_of_queries():
     ("qrels", "run", "message"),
     [
         ({"q": {"a": 1}}, {"r": {"a": 1}}, "No query of the run is judged: the run has 'r'"),
-        ({"q": {"a": 1}}, {}, "the mapping has no rows"),
-        ({"q": {"a": 1}}, {"q": {}}, "the mapping has no rows"),
+        ({"q": {"a": 1}}, {}, "The mapping has no rows"),
+        ({"q": {"a": 1}}, {"q": {}}, "The mapping has no rows"),
         ({"q": {"a": 1}}, {"q": ["a", "a"]}, "repeats the document 'a' of the query 'q'"),
         ({"q": {"a": 1}}, {1: {"a": 1}, "1": {"b": 2}}, "has the id '1', and there is 1 too"),
         ({"q": {"a": 1}}, {"q": {"a": np.nan}}, "has the score nan: it must be a number"),
