@@ -88,7 +88,7 @@ def run_compare(options: Namespace) -> int:
     comparisons: dict[str, Comparison] = {}
     notes: list[str] = []
     titles = titles_of(options.measure or rankings.usual_measures[:1])
-    asked = _as_judged(options, len(titles)) if options.fail_if else options
+    asked = _as_judged(rankings, titles, options) if options.fail_if else options
     for title in titles:
         try:
             comparisons[title] = compare_rankings(rankings, title, asked)
@@ -124,14 +124,26 @@ def run_compare(options: Namespace) -> int:
     return 1 if failures else 0
 
 
-def _as_judged(options: Namespace, n_measures: int) -> Namespace:
-    """Options of two-sided comparisons whose limits hold together, by Bonferroni's inequality."""
+def _as_judged(rankings: Rankings, titles: list[str], options: Namespace) -> Namespace:
+    """Options of two-sided comparisons whose limits hold together for all measures.
+
+    For two rankings at the level of each that a table of all measures has, for more by
+    Bonferroni's inequality.
+    """
     if options.alternative not in (None, "two-sided"):
         raise CommandError(
             f"--fail-if reads two-sided limits, not --alternative {options.alternative}: leave one"
             " of them out"
         )
-    level = 1.0 - (1.0 - options.level) / n_measures
+    names, level = list(rankings.scores), 1.0 - (1.0 - options.level) / len(titles)
+    if len(titles) > 1 and len(names) == 2 and options.method == "auto":
+        try:
+            asked = rankings.arguments(titles[0], names)
+            asked["measure"] = [rankings.measure(title) for title in titles]
+            table = compare(**asked, level=options.level, random_state=options.seed)
+        except (TypeError, ValueError) as error:
+            raise CommandError(f"no comparison: {reason(error)}") from error
+        level = table.level_of_each
     return Namespace(**vars(options) | {"alternative": "two-sided", "level": level})
 
 

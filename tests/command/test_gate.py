@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from sklearn_rank.inference import compare
 from tests.command.files import LABEL, NEW, OLD, write_csv
 from tests.oracles import verdicts as oracle
 
@@ -75,17 +76,24 @@ def test_the_exit_code_says_whether_the_gate_fails(command, names, gate, expecte
 
 @pytest.mark.usefixtures("runs")
 def test_verdicts_of_several_measures_hold_together(command):
-    given = (*RUNS, "rr", "map", "ndcg@5", "--fail-if", "not-better", "--margin", ".01")
-    out, _, _ = command(*given, "--json", "--level", "0.9")
+    given = (*RUNS[3:], "rr", "map", "ndcg@5", "--fail-if", "not-better", "--margin", ".01")
+    # Of several runs by Bonferroni's inequality, with the same limits for each measure.
+    out, _, _ = command("compare", "a.run", "b.run", "c.run", *given, "--json", "--level", "0.9")
     assert [x["level"] for x in json.loads(out)["results"]] == pytest.approx([0.975] * 4)
-    out, _, code = command("compare", "b.run", "a.run", *given[3:])
+    # Of two runs those of a table of all measures, which are a little narrower.
+    out, _, code = command("compare", "b.run", "a.run", *given, "--json")
+    found = json.loads(out)
     assert code == 1
-    assert out.count("level 98.75 %") == 4
-    failures = out.splitlines()[-1].removeprefix("fails: ").split("; ")
-    assert "b.run - a.run is worse by recall@5" in failures
-    assert len(failures) == 4
+    assert "b.run - a.run is worse by recall@5" in found["failures"]
+    assert len(found["failures"]) == 4
+    runs = {name: f"{name}.run" for name in "ba"}
+    names = ["recall@5", "rr", "map", "ndcg@5"]
+    table = compare(names, "judged.qrels", runs, random_state=0)
+    for result, one in zip(found["results"], table.together, strict=True):
+        assert 0.95 < result["level"] < 0.9875
+        assert (result["low"][0], result["high"][0]) == pytest.approx((one.low, one.high))
     # Without a gate each measure has its own limits.
-    assert "level 95 %" in command(*given[:-4])[0]
+    assert "level 95 %" in command("compare", "b.run", "a.run", *given[:-4])[0]
 
 
 def test_the_reason_goes_to_standard_error_if_the_output_is_a_file(command, runs):
@@ -120,7 +128,8 @@ def test_markdown_of_one_ranking_and_of_odd_names(command, files):
     ("given", "message"),
     [
         (("--alternative", "less"), "--fail-if reads two-sided limits, not --alternative less"),
-        (("--measure", "auc", "ndcg"), "ndcg: no comparison"),
+        (("--measure", "auc", "ndcg"), "no comparison: ndcg of one list is a single value"),
+        (("--measure", "ndcg"), "ndcg: no comparison: measure='ndcg' has no influence"),
         (("--fail-if", "better"), "invalid choice: 'better'"),
         (("--margin", "2"), "auc: no comparison: --margin 2.0 must be"),
     ],
