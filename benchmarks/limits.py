@@ -68,6 +68,13 @@ def queries(n_queries=10_000, n_rows=1_000_000):
     return grade, score, np.repeat(np.arange(n_queries), lengths)
 
 
+def users_of_twenty(n_queries=1_000_000):
+    """Grades 0 to 3, scores and ids of lists of 20."""
+    rng = np.random.default_rng(5)
+    grade = rng.integers(0, 4, 20 * n_queries)
+    return grade, rng.normal(size=len(grade)) + 0.3 * grade, np.repeat(np.arange(n_queries), 20)
+
+
 def classes(name, n):
     """Rows, standardised, and labels 0 and 1 of a stored set."""
     with gzip.open(data_directory() / f"{name}.csv.gz", "rt") as lines:
@@ -120,6 +127,13 @@ def measures():
         ("np.sort of the scores", partial(np.sort, ranked)),
         None,
     )
+    grades, scores_of_users, users = users_of_twenty()
+    found, at_ten = (
+        partial(inference.metric_interval, measure, labels, scores_of_users, qid=users)
+        for measure, labels in (("recall@10", 1 * (grades > 1)), ("ndcg@10", grades))
+    )
+    name = "metric_interval of ndcg@10, 1,000,000 queries"
+    yield name, at_ten, ("metric_interval of recall@10", found), None
     for measure in ("auc", "ap", "precision@100"):
         call = partial(inference.metric_interval, measure, y, scores)
         yield f"metric_interval of {measure}", call, sort, None

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -307,9 +308,23 @@ class Lists:
 
     def part(self, start: int, stop: int) -> Lists:
         """Take consecutive lists, without copying their items."""
-        items = slice(self.offsets[start], self.offsets[stop])
-        part = self.take(slice(start, stop), items)
-        return replace(part, rows=take(self.rows, items), trained_on=None)
+        items, lists = slice(self.offsets[start], self.offsets[stop]), slice(start, stop)
+        return Lists(
+            labels=self.labels[items],
+            offsets=self.offsets[start : stop + 1] - self.offsets[start],
+            weight=take(self.weight, items),
+            ids=take(self.ids, lists),
+            query_weight=take(self.query_weight, lists),
+            rows=take(self.rows, items),
+        )
+
+    def parts(self, n_items: int) -> list[tuple[Lists, slice]]:
+        """Cut into parts of about so many items, and the items of each; lists stay whole."""
+        shares = np.linspace(0, self.offsets[-1], max(int(self.offsets[-1]) // n_items, 1) + 1)
+        ends = np.unique(np.searchsorted(self.offsets, shares)).tolist()
+        items = [slice(self.offsets[a], self.offsets[b]) for a, b in pairwise(ends)]
+        parts = [self.part(a, b) for a, b in pairwise(ends)] if len(items) > 1 else [self]
+        return list(zip(parts, items, strict=True))
 
     def to_rows(self, values: FloatArray, n_rows: int) -> FloatArray:
         """Put values of the items back into the order of the user's rows."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,12 +42,8 @@ class LossOnLists:
         self.loss, self.lists, self.is_convex = loss, lists, loss.is_convex
         self.has_curvature, self.has_hessian_product = loss.has_curvature, loss.has_hessian_product
         # The parts do not depend on the number of threads, which so changes no bit.
-        n_items = int(lists.offsets[-1])
-        shares = np.linspace(0, n_items, max(n_items // BLOCK, 1) + 1)
-        ends = np.unique(np.searchsorted(lists.offsets, shares)).tolist()
-        parts = [lists.part(a, b) for a, b in pairwise(ends)] if len(ends) > 2 else [lists]
+        parts, self._items = zip(*lists.parts(BLOCK), strict=True)
         self._prepared = [loss._prepare(part) for part in parts]
-        self._items = [slice(lists.offsets[a], lists.offsets[b]) for a, b in pairwise(ends)]
         n_threads = min(n_threads, len(parts))
         self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 

@@ -31,7 +31,7 @@ from .._order import (
     sorted_descending,
     tied_blocks,
 )
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 # Positions before this one, and runs of at most so many, are added one by one.
 HEAD = 64.0
@@ -514,9 +514,8 @@ def discounted_sums(
 ) -> FloatArray:
     """Sum of discounted gains of each list, the mean over all orders of tied items."""
     gains, exponent = scaled_gains(lists, gains)
-    blocks = tied_blocks(lists.score, lists.offsets)
     with np.errstate(over="ignore", invalid="ignore"):
-        sums = np.ldexp(_block_sums(lists, blocks, gains, discount, k), exponent)
+        sums = np.ldexp(_ranked_sums(lists, lists.score, gains, discount, k), exponent)
     if not np.isfinite(sums).all():
         index = int(np.argmax(~np.isfinite(sums)))
         raise ValueError(
@@ -539,7 +538,11 @@ def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray]
 def ideal_sums(lists: Lists, gains: FloatArray, discount: _Discount, k: int | None) -> FloatArray:
     """Sum of discounted gains of the best order of each list. Shape (n_lists,)."""
     if lists.weight is not None:
-        return _block_sums(lists, tied_blocks(gains, lists.offsets), gains, discount, k)
+        return _ranked_sums(lists, gains, gains, discount, k)
+    return np.concatenate([_best(part, gains[x], discount, k) for part, x in lists.parts(CHUNK)])
+
+
+def _best(lists: Lists, gains: FloatArray, discount: _Discount, k: int | None) -> FloatArray:
     ordered = sorted_descending(gains, lists.offsets)
     starts, counted = lists.offsets[:-1], lists.lengths
     if k is not None:
@@ -547,6 +550,18 @@ def ideal_sums(lists: Lists, gains: FloatArray, discount: _Discount, k: int | No
         ordered = ordered[ragged_ranges(starts, counted)]
         starts = np.cumsum(counted) - counted
     return _list_sums(ordered * discounts_of(discount, lists.lengths, counted), starts)
+
+
+def _ranked_sums(
+    lists: Lists, score: AnyArray, gains: FloatArray, discount: _Discount, k: int | None
+) -> FloatArray:
+    """Sum part by part, each of which stays in the cache."""
+    return np.concatenate(
+        [
+            _block_sums(part, tied_blocks(score[x], part.offsets), gains[x], discount, k)
+            for part, x in lists.parts(CHUNK)
+        ]
+    )
 
 
 def _block_sums(

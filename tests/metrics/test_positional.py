@@ -1,9 +1,11 @@
 """Discounted gains, where the catalogue says nothing."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from sklearn_rank.metrics import dcg_score, ndcg_score, positional_score
+from sklearn_rank.metrics import _tied_sums, dcg_score, get_measure, ndcg_score, positional_score
 
 
 def test_real_weights_take_parts_of_positions():
@@ -76,3 +78,31 @@ def test_discounts_know_the_length_of_their_list():
 def test_negative_relevance_is_refused_with_its_row():
     with pytest.raises(ValueError, match="at row 1"):
         ndcg_score([1, -1], [1, 0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [None, 3])
+def test_lists_that_are_evaluated_part_by_part(k, weighted, monkeypatch):
+    rng = np.random.default_rng(3)
+    n, sizes = 900, rng.integers(1, 30, 900)
+    qid = rng.permutation(np.repeat(np.arange(n), sizes)[:n])
+    y_true, y_score = rng.integers(1, 5, n), rng.integers(0, 9, n)
+    weight = rng.uniform(1, 3, n) if weighted else None
+    options = {"k": k, "qid": qid, "sample_weight": weight, "average": None}
+    whole = ndcg_score(y_true, y_score, **options)
+    monkeypatch.setattr(_tied_sums, "CHUNK", 50)
+    assert len(get_measure("ndcg").lists(y_true, y_score, qid=qid).parts(50)) > 10
+    np.testing.assert_allclose(ndcg_score(y_true, y_score, **options), whole, rtol=1e-13)
+
+
+def test_many_lists_take_the_memory_of_few():
+    # Only the gains of all rows are there at one time; arrays of all rows took 50 bytes for each.
+    n, rng = 2**21, np.random.default_rng(4)
+    lists = get_measure("ndcg@10").lists(
+        rng.integers(0, 4, n), rng.normal(size=n), qid=np.arange(n) // 16
+    )
+    tracemalloc.start()
+    get_measure("ndcg@10").values(lists)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30 * n
