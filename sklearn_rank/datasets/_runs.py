@@ -336,26 +336,21 @@ def _join(
 ) -> dict[str, Any]:
     """Labels and scores of the queries that count."""
     counts = np.array([query in ideal for query in run.qid.tolist()])
-    qid, docno, score = run.qid[counts], run.docno[counts], run.score[counts]
-    pairs = zip(qid.tolist(), docno.tolist(), strict=True)
-    y_true = np.maximum([relevance.get(pair, np.nan) for pair in pairs], 0.0)
-    judged = ~np.isnan(y_true)
+    both = {"qid": run.qid[counts], "docno": run.docno[counts], "y_score": run.score[counts]}
+    pairs = zip(both["qid"].tolist(), both["docno"].tolist(), strict=True)
+    both["y_true"] = np.maximum([relevance.get(pair, np.nan) for pair in pairs], 0.0)
+    both["judged"] = judged = ~np.isnan(both["y_true"])
     if unjudged == "left out":
-        qid, docno, score, y_true = qid[judged], docno[judged], score[judged], y_true[judged]
-        judged = judged[judged]
+        both = {name: column[judged] for name, column in both.items()}
     elif unjudged == "negative":
-        y_true = np.nan_to_num(y_true)
-    present = set(qid.tolist())
+        both["y_true"] = np.nan_to_num(both["y_true"])
+    present = set(both["qid"].tolist())
     if empty := [query for query in ideal if query not in present]:
         # One nameless document, so that the query has a value.
-        qid, docno = np.append(qid, as_array(empty)), np.append(docno, as_array([""] * len(empty)))
-        score, y_true = (
-            np.append(score, [-np.inf] * len(empty)),
-            np.append(y_true, [0.0] * len(empty)),
-        )
-        judged = np.append(judged, np.zeros(len(empty), dtype=bool))
-    known = {"y_true": y_true, "y_score": score, "qid": qid, "docno": docno, "judged": judged}
-    return known | {"ideal": dict(ideal)}
+        more = {"docno": "", "y_score": -np.inf, "y_true": 0.0, "judged": False}
+        filled = {"qid": empty} | {name: [x] * len(empty) for name, x in more.items()}
+        both = {name: np.append(both[name], as_array(x)) for name, x in filled.items()}
+    return both | {"ideal": dict(ideal)}
 
 
 def _others(run: Bunch, judged: Container[str]) -> list[str]:
@@ -376,5 +371,5 @@ def _text_of_unjudged(joined: Iterable[Mapping[str, Any]], unjudged: str) -> str
         shares.append(float((~both["judged"] & (both["docno"] != ""))[top].mean()))
     if unjudged != "negative" or not any(shares):
         return ""
-    most = f"{100.0 * max(shares):.2g} %"
-    return f"unjudged documents not relevant ({most} of the first {SHOWN})"
+    most = float(f"{100.0 * max(shares):.2g}")
+    return f"unjudged documents not relevant ({most:g} % of the first {SHOWN})"
