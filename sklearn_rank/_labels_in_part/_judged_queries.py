@@ -10,11 +10,13 @@ whatever was predicted, up to products of errors within a query.
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import expit, log_expit, logit, logsumexp
@@ -28,9 +30,21 @@ from ..inference import Interval
 from ..inference._shared import Limits, QueryValues, groups_of_queries, sample_interval
 from ..metrics import Measure
 from ..metrics._shared import Evidence, Groups, PartialLabels
-from ._label_bounds import values_over_labels
-from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
-from ._score_path import probabilities_of_labels
+from ._judged_grades import GradeModel, corrected_values
+from ._label_bounds import values_over_grades, values_over_labels
+from ._label_design import (
+    Design,
+    check_fitted_proxy,
+    check_grades_in_part,
+    check_labels_in_part,
+    check_partial_labels,
+    refuse_chosen_of_queries,
+)
+from ._score_path import ATTENUATION, DEVIATIONS, predicted_labels, shares_of_ranks
+
+# Of a query the value and how often there is one, as expected from the labels; for both the
+# standard deviations that unknown labels are predicted to cause, and by what each drawn corrects.
+Part: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 # A sample may have so many labels of the rarer class fewer than expected.
 UNSEEN = 4.0
@@ -90,6 +104,13 @@ class JudgedQueries:
     partial: PartialLabels
     groups: Groups | None = None  # Of the queries
 
+    @cached_property
+    def is_graded(self) -> bool:
+        """Whether labels are more than two classes, or a proxy is no probability."""
+        proxy, grades = self.partial.proxy, self.first.labels[self.partial.known]
+        of_classes = np.isin(grades, (0, 1)).all()
+        return not of_classes or (proxy is not None and bool(np.any((proxy < 0) | (proxy > 1))))
+
     @classmethod
     def of(
         cls,
@@ -105,7 +126,8 @@ class JudgedQueries:
         pos_label: Any = None,
     ) -> JudgedQueries:
         of_rows = {"qid": qid, "sample_weight": sample_weight}
-        filled, partial = check_partial_labels(y_true, design, **of_rows)
+        graded = measure.kind == "graded"
+        filled, partial = check_partial_labels(y_true, design, of_grades=graded, **of_rows)
         shape, names = np.shape(filled), list(scores)
         with naming(column_of(names[0])):
             first = measure.lists(filled, scores[names[0]], qid=qid, pos_label=pos_label)
@@ -118,8 +140,12 @@ class JudgedQueries:
         partial = partial if first.rows is None else partial.only(first.rows)
         queries = cls(measure, lists, partial, of_queries)
         check_fitted_proxy(first.labels, partial)
-        for name in names:
-            check_labels_in_part(queries.evidences(name))
+        refuse_chosen_of_queries(queries.joined[0], queries.shares)
+        for joined, parts in zip(queries.joined, queries.evidences, strict=True):
+            if queries.is_graded:
+                check_grades_in_part(joined, parts)
+            else:
+                check_labels_in_part(parts)
         return queries
 
     @property
@@ -148,29 +174,73 @@ class JudgedQueries:
             if conditional:
                 return Interval(estimate, low, high, 1.0, "bounds", target)
             return Interval(estimate, *limits_of_bounds(sides, level), level, BOUNDED, target)
-        (sample,) = self.values().values()
+        samples = self.values()
+        (sample,), corrections = samples.values(), self.corrections(samples, np.eye(1), level)
         interval = sample_interval(sample, level, method)
         estimate = float(np.clip(interval.estimate, *sample.range))
-        return replace(interval, estimate=estimate, target=target)
+        return replace(interval, estimate=estimate, target=target, corrections=corrections)
 
-    def evidences(self, ranker: str) -> list[Evidence]:
-        """Each query as a list of its own."""
-        lists, ends = self.lists[ranker], self.first.offsets.tolist()
-        evidences = []
-        for start, stop in pairwise(ends):
-            items = slice(start, stop)
-            offsets = np.array([0, stop - start])
-            data = ScoredLists(
-                labels=lists.labels[items], score=lists.score[items], offsets=offsets
+    def corrections(
+        self, samples: Mapping[str, QueryValues], contrasts: FloatArray, level: float
+    ) -> tuple[Interval, ...]:
+        """By how much contrasts of values exceed those with the grades of a judge as labels."""
+        proxy, grades = self.partial.proxy, self.first.labels[self.partial.known]
+        if not self.is_graded or proxy is None or proxy.min() < 0.0 or proxy.max() > grades.max():
+            return ()
+        first = next(iter(samples.values()))
+        counted = np.isin(np.asarray(self.first.ids), first.ids)
+        target = f"{first.measure} beyond the proxy's"
+        noises = [x.noise for x in samples.values()]
+        excess, undefined = [], self.measure.undefined
+        for lists, sample in zip(self.lists.values(), samples.values(), strict=True):
+            by_proxy = self.measure.values(replace(lists, labels=proxy))[counted]
+            # Queries to which the judge gives no gain are left out of the mean by the proxy.
+            left = undefined if isinstance(undefined, float) else np.nanmean(by_proxy)
+            by_proxy[np.isnan(by_proxy)] = left
+            excess.append(sample.values - by_proxy)
+        found = []
+        for row in contrasts:
+            noise = None if first.noise is None else row @ noises
+            of_row = QueryValues(
+                row @ excess, first.ids, target, (-np.inf, np.inf), first.groups, noise=noise
             )
-            evidences.append(Evidence(self.measure, data, partial=self.partial.only(items)))
-        return evidences
+            found.append(sample_interval(of_row, level))
+        return tuple(found)
+
+    @property
+    def joined(self) -> list[Evidence]:
+        """All queries of each ranker."""
+        return [Evidence(self.measure, x, partial=self.partial) for x in self.lists.values()]
+
+    @cached_property
+    def shares(self) -> list[FloatArray]:
+        return shares_of_ranks(self.joined)
+
+    @cached_property
+    def evidences(self) -> list[list[Evidence]]:
+        """Of each ranker each query as a list of its own."""
+        items = [slice(*x) for x in pairwise(self.first.offsets.tolist())]
+        parts = [self.partial.only(x) for x in items]
+        return [
+            [
+                Evidence(
+                    self.measure,
+                    ScoredLists(
+                        labels=lists.labels[x],
+                        score=lists.score[x],
+                        offsets=np.array([0, x.stop - x.start]),
+                    ),
+                    partial=part,
+                )
+                for x, part in zip(items, parts, strict=True)
+            ]
+            for lists in self.lists.values()
+        ]
 
     def values(self) -> dict[str, QueryValues]:
         """Values of the queries, corrected by the labels that were drawn."""
-        q, weights = self._probabilities()
-        corrected = [self._corrected(ranker, q, weights) for ranker in self.lists]
-        values, (has_value, *_), predicted, shown = map(np.stack, zip(*corrected, strict=True))
+        ratios = map(_as_ratio, self._parts())
+        values, (has_value, *_), predicted, shown = map(np.stack, zip(*ratios, strict=True))
         # Queries that cannot have a value are refused, or left out with a warning.
         self.measure._replace_undefined(np.where(has_value, 0.0, np.nan), self.first, None)
         if has_value.sum() < 2:
@@ -196,23 +266,15 @@ class JudgedQueries:
     def _probabilities(self) -> ArrayPair:
         """Probability of each label at the points of its query, and the weights of these."""
         lists, known = self.first, self.partial.known[:, np.newaxis]
-        evidences = [
-            Evidence(self.measure, scored, partial=self.partial) for scored in self.lists.values()
-        ]
-        predicted = probabilities_of_labels(evidences)
+        predicted = predicted_labels(self.first.labels, self.shares, self.partial)
         predicted = logit(np.clip(predicted, NEGLIGIBLE, 1.0 - NEGLIGIBLE))
         most, best = -np.inf, (predicted, predicted)
         differ = np.ptp(lists.labels[self.partial.known].astype(np.float64)) > 0.0
-        # Of a logistic curve, averaged over normal logits of variance v, the slope is that of
-        # logits divided by ``sqrt(1 + v 16^2 3 / (15 pi)^2)`` (Zeger, Liang & Albert 1988).
-        attenuation = 256.0 * 3.0 / (15.0 * np.pi) ** 2
         nodes, masses = np.polynomial.hermite_e.hermegauss(7)
-        # Standard deviations of the logits between queries.
-        deviations = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0) if differ else (0.0,)
-        for deviation in deviations:
+        for deviation in DEVIATIONS if differ else (0.0,):
             points = deviation * nodes if deviation else np.zeros(1)
             prior = masses / masses.sum() if deviation else np.ones(1)
-            logits = predicted[:, np.newaxis] * np.sqrt(1.0 + attenuation * deviation**2) + points
+            logits = predicted[:, np.newaxis] * np.sqrt(1.0 + ATTENUATION * deviation**2) + points
             of_label = np.where(lists.labels[:, np.newaxis] > 0, logits, -logits)
             joint = lists.totals(np.where(known, log_expit(of_label), 0.0)) + np.log(prior)
             of_query = logsumexp(joint, axis=1, keepdims=True)
@@ -220,18 +282,22 @@ class JudgedQueries:
                 most, best = of_query.sum(), (expit(logits), np.exp(joint - of_query))
         return best
 
+    def _parts(self) -> list[list[Part]]:
+        """Of each ranker the parts of its queries."""
+        if self.is_graded:
+            model = GradeModel.of(self.first, self.shares, self.partial)
+            found = list(corrected_values(zip(*self.evidences, strict=True), model))
+            numbers = range(len(self.lists))
+            return [[tuple(x[i] for x in of_query) for of_query in found] for i in numbers]
+        q, weights = self._probabilities()
+        return [list(self._corrected(of_ranker, q, weights)) for of_ranker in self.evidences]
+
     def _corrected(
-        self, ranker: str, q: FloatArray, weights: FloatArray
-    ) -> tuple[FloatArray, BoolArray, FloatArray, FloatArray]:
-        """Values of the queries of a ranker, which there can be, and how far labels move them.
-
-        These are the standard deviations predicted of each label, and what each label drawn did.
-
-        Where queries may lack a value, the mean is a ratio, of which these are the linear parts.
-        """
-        parts, n_lists, start = [], self.first.n_lists, 0
-        both, mass = np.empty((2, n_lists)), np.empty(n_lists)
-        for i, evidence in enumerate(self.evidences(ranker)):
+        self, evidences: list[Evidence], q: FloatArray, weights: FloatArray
+    ) -> Iterator[Part]:
+        """Parts of the queries of a ranker, of labels of two classes."""
+        start = 0
+        for i, evidence in enumerate(evidences):
             partial: Any = evidence.partial
             y, drawn = evidence.data.labels > 0, partial.known & partial.open
             points = weights[i] > NEGLIGIBLE
@@ -247,28 +313,22 @@ class JudgedQueries:
             odds = (1.0 - partial.probability) / partial.probability
             residual = odds[drawn] * (y[drawn] - (without * q_drawn).sum(axis=0))
             shown = (without * slopes[:, :, drawn]).sum(axis=1) * residual
-            both[:, i] = shown.sum(axis=1) + expected @ weight
-            mass[i] = expected[1] @ weight
             mean = weight @ of_items
             deviation = odds * np.sqrt(partial.probability * mean * (1.0 - mean))
             predicted = (weight @ slopes * deviation)[:, partial.open]
-            parts.append((predicted, shown))
-        (value, defined), has_value = both, mass > NEGLIGIBLE
-        share = defined[has_value].mean() if has_value.any() else 1.0
-        ratio = value[has_value].sum() / max(defined[has_value].sum(), NEGLIGIBLE)
-        predicted, shown = (
-            np.concatenate([of_value - ratio * of_share for of_value, of_share in side]) / share
-            for side in zip(*parts, strict=True)
-        )
-        return ratio + (value - ratio * defined) / share, has_value, predicted, shown
+            yield expected @ weight, predicted, shown
 
     def bounds(self, contrast: Sequence[float]) -> list[QueryValues]:
         """Smallest and largest values of a contrast in each query, over the labels not known.
 
         A query that may lack a value counts where this makes the mean smaller, or larger.
         """
-        queries = zip(*(self.evidences(ranker) for ranker in self.lists), strict=True)
-        values = [values_over_labels(evidences, contrast) for evidences in queries]
+        queries = zip(*self.evidences, strict=True)
+        of_query = values_over_labels
+        if self.is_graded:
+            grades = np.append(0.0, self.first.labels[self.partial.known])
+            of_query = functools.partial(values_over_grades, np.unique(grades))
+        values = [of_query(evidences, contrast) for evidences in queries]
         may_lack, never = (
             np.array([of_any(np.isnan(x)) for x in values]) for of_any in (np.any, np.all)
         )
@@ -287,6 +347,23 @@ class JudgedQueries:
             ids = np.flatnonzero(counted)
             sides.append(QueryValues(sign * least[counted] + 0.0, ids, *common, groups))
         return sides
+
+
+def _as_ratio(parts: list[Part]) -> tuple[FloatArray, BoolArray, FloatArray, FloatArray]:
+    """Values of the queries of a ranker, which there can be, and how far labels move them.
+
+    Where queries may lack a value, the mean is a ratio, of which these are the linear parts.
+    """
+    expected, predicted, shown = zip(*parts, strict=True)
+    has_value = np.array([mass > NEGLIGIBLE for _, mass in expected])
+    value, defined = np.array([x + y.sum(axis=1) for x, y in zip(expected, shown, strict=True)]).T
+    share = defined[has_value].mean() if has_value.any() else 1.0
+    ratio = value[has_value].sum() / max(defined[has_value].sum(), NEGLIGIBLE)
+    moved = (
+        np.concatenate([of_value - ratio * of_share for of_value, of_share in side]) / share
+        for side in (predicted, shown)
+    )
+    return ratio + (value - ratio * defined) / share, has_value, *moved
 
 
 # Limits of a population of queries, of which the bounds of each are known.

@@ -68,6 +68,63 @@ def values_over_labels(
     return np.asarray(values[:, : most_positive(first) + 1])
 
 
+def values_over_grades(
+    levels: FloatArray, evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)
+) -> FloatArray:
+    """Smallest and largest value of a contrast over grades among the levels, the lowest is 0.
+
+    Beside them NaN, if it may be undefined, or what this counts; shape (2, 2). They are sharp:
+    where so many rows not known reach each level, those of the largest weights do. Numbers that
+    ascend are found level by level, for a ratio again and again (Dinkelbach 1967).
+    """
+    totals: list[Any] = [x.grade_total for x in evidences]
+    first, gains, ideal = evidences[0], totals[0].gain(levels), totals[0].ideal
+    partial: Any = first.partial
+    is_open, grade = partial.unreachable, first.data.labels
+    parts = np.dot(contrast, [x.weights for x in totals])
+    start = parts @ np.where(is_open, gains[0], totals[0].gain(grade))
+    steps, numbers = np.diff(gains), np.arange(is_open.sum() + 1)
+    reach = (grade[~is_open] >= levels[1:, np.newaxis]).sum(axis=1)
+    best = np.zeros((len(steps), len(numbers)))
+    if ideal is not None:
+        best = ideal[reach[:, np.newaxis] + numbers] * steps[:, np.newaxis]
+        best[0] += gains[0] * ideal[-1]
+    lacks = ideal is not None and best[:, 0].sum() == 0.0
+    found = np.full((2, 2), np.nan)
+    if lacks and isinstance(first.measure.undefined, float):
+        found[:, 1] = sum(contrast) * first.measure.undefined
+    elif not lacks:
+        found[:, 1] = start / (best[:, 0].sum() if ideal is not None else 1.0)
+    for side, sign in enumerate((-1.0, 1.0)):
+        sums = np.append(0.0, np.cumsum(np.sort(sign * parts[is_open])[::-1]))
+        sums = steps[:, np.newaxis] * sums
+        sums[0] += sign * start
+        found[side, 0] = sign * _largest_ratio(sums, best, int(lacks), ideal is not None)
+    return found
+
+
+def _largest_ratio(sums: FloatArray, best: FloatArray, least: int, divided: bool) -> float:
+    """Largest ratio of sums over levels, by numbers that do not ascend; the first has a least."""
+    levels, ratio = np.arange(len(sums)), -np.inf
+    if least >= sums.shape[1]:
+        return np.nan
+    chosen = np.where(levels == 0, least, 0)
+    while True:
+        value = sums[levels, chosen].sum()
+        value /= best[levels, chosen].sum() if divided else 1.0
+        if value <= ratio + ROUNDING:
+            return float(max(value, ratio))
+        ratio = value
+        left, of_levels = np.zeros(sums.shape[1]), np.empty(sums.shape)
+        for level in levels[::-1]:
+            of_levels[level] = sums[level] - ratio * divided * best[level] + left
+            left = np.maximum.accumulate(of_levels[level])
+        most = sums.shape[1]
+        for level in levels:
+            low = least if level == 0 else 0
+            chosen[level] = most = low + int(np.argmax(of_levels[level, low : most + 1]))
+
+
 def label_bounds(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> Limits:
     """Smallest and largest value of a contrast of rankers over the labels not known."""
     first: Any = evidences[0]

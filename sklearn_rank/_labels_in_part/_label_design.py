@@ -52,8 +52,9 @@ class LabelDesign:
         Probability in (0, 1] with which each row, labelled or not, was chosen for labelling. Rows
         were chosen independently of each other; a row of probability 1 has a label. Where nobody
         drew the rows, a classifier with ``predict_proba`` estimates them from ``features``.
-    strata : array-like of shape (n_samples,) or None, default=None
+    strata : array-like of shape (n_samples,), "qid" or None, default=None
         Stratum of each row. The labelled rows of a stratum are a simple random sample of its rows.
+        "qid" are the queries: those of each query are a random sample of its rows.
     sizes : mapping or None, default=None
         Number of rows that were to be labelled in each stratum, which is compared with the labels.
         None takes those that have labels.
@@ -312,6 +313,10 @@ class LabelDesign:
         wrong = [x for x in ("batches", "proxy", "most_below") if getattr(self, x) is not None]
         if wrong:
             raise TypeError(f"{wrong[0]} is not supported with entered=: leave one of them out.")
+        if isinstance(self.strata, str):
+            raise TypeError(
+                f"strata={self.strata!r} is not supported with entered=: pass the strata of rows."
+            )
         others = [name for name in passed if name != "pool"]
         if len(others) > 1 or (others not in ([], ["strata"]) and "pool" not in passed):
             raise TypeError(
@@ -469,7 +474,14 @@ class LabelDesign:
                     " leave it out for queries."
                 )
             return self._of_reviewed_queries(known, qid)
-        strata = check_qid(self.strata, len(known), name="strata")
+        of_rows = self.strata
+        if isinstance(of_rows, str) and of_rows == "qid":
+            if qid is None:
+                raise ValueError(
+                    "strata='qid' needs the queries: pass qid, or the strata of rows."
+                )
+            of_rows = qid
+        strata = check_qid(of_rows, len(known), name="strata")
         coded = strata if isinstance(strata, Coded) else distinct_codes(strata)
         n_known = np.bincount(coded.codes, known).tolist()
         labels = dict(zip(coded.distinct.tolist(), n_known, strict=True))
@@ -708,9 +720,13 @@ def check_partial_labels(
     name: str = "y_true",
     qid: Any = None,
     pos_label: Any = None,
+    of_grades: bool = False,
     **others: Any,
 ) -> tuple[AnyArray, PartialLabels]:
-    """Labels with the missing ones filled in, which nothing reads, and what is known of them."""
+    """Labels with the missing ones filled in, which nothing reads, and what is known of them.
+
+    A proxy of grades is any numbers.
+    """
     for argument, value in others.items():
         if value is not None:
             raise ValueError(f"design is for single rows: leave {argument} out.")
@@ -753,7 +769,8 @@ def check_partial_labels(
             " labels, or label a random sample of them."
         )
     if partial.proxy is not None:
-        partial = replace(partial, proxy=check_proxy(partial.proxy, n))
+        check = check_vector if of_grades else check_proxy
+        partial = replace(partial, proxy=check("proxy", partial.proxy, n))
     return labels[np.where(known, np.arange(n), np.argmax(known))], partial
 
 
@@ -785,6 +802,33 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
             )
 
 
+def check_grades_in_part(joined: Evidence, queries: Sequence[Evidence]) -> None:
+    """Refuse measures that are no sums of gains, from all queries and each by itself."""
+    name = joined.measure.name
+    if queries[0].grade_total is None:
+        raise ValueError(
+            f"{name} is no sum of gains, which grades known in part need: pass 'dcg@k' or"
+            " 'ndcg@k', or labels of two classes."
+        )
+    values = joined.measure.values(joined.data)
+    for query, value in zip(queries, values.tolist(), strict=True):
+        total: Any = query.grade_total
+        gains = total.gain(query.data.labels)
+        of_best = np.sort(gains)[::-1] @ np.diff(total.ideal) if total.is_ratio else 1.0
+        if of_best and not np.isclose(total.weights @ gains / of_best, value, atol=1e-12):
+            raise ValueError(
+                f"{name} of these scores is no sum of gains over that of the best order, since its"
+                " rule for ties or its convention is another: leave out ties and convention of the"
+                " measure."
+            )
+
+
+def refuse_chosen_of_queries(joined: Evidence, shares: Sequence[FloatArray]) -> None:
+    """Refuse labels of the first rows of each query, by one or several rankers, as random ones."""
+    for score in (*shares, np.max(shares, axis=0)):
+        _refuse_contradicted(replace(joined, data=replace(joined.data, score=score)))
+
+
 def _refuse_contradicted(evidence: Evidence) -> None:
     """Refuse labels of another number or place than their probabilities make possible."""
     partial: Any = evidence.partial
@@ -796,7 +840,10 @@ def _refuse_contradicted(evidence: Evidence) -> None:
     many = (probability > 0.0) & (probability < 1.0) & (n_rows > -np.log2(CHANCE))
     for p in probability[many].tolist() if evidence.groups is None else ():
         rows, where = partial.probability == p, f" of probability {p:.4g}"
-        instead = "pass how they were chosen, as LabelDesign(review_top=k, scores=champion)"
+        instead = (
+            "pass how they were chosen, as LabelDesign(review_top=k, scores=champion), or"
+            " LabelDesign(pool=~np.isnan(y_true)) if they are the first rows of several rankers"
+        )
         _refuse_chosen(evidence.data.score[rows], partial.known[rows], where, instead)
 
 
@@ -815,13 +862,13 @@ def check_fitted_proxy(labels: AnyArray, partial: PartialLabels) -> None:
         )
 
 
-def check_proxy(proxy: Any, n: int) -> FloatArray:
-    probability = check_vector("proxy", proxy, n)
+def check_proxy(name: str, proxy: Any, n: int) -> FloatArray:
+    probability = check_vector(name, proxy, n)
     wrong = ~((probability >= 0) & (probability <= 1))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
-            f"proxy is {probability[row]:g} at row {row}, but must be a probability in [0, 1]:"
+            f"{name} is {probability[row]:g} at row {row}, but must be a probability in [0, 1]:"
             " pass predict_proba(X)[:, 1] of a model that was not fitted on these labels, such as"
             " by cross_val_predict."
         )

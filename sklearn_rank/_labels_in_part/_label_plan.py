@@ -253,7 +253,7 @@ def plan_labels(
             " pass proxy=, or label a few random rows first and pass y_true."
         )
     else:
-        at = p = check_proxy(proxy, len(known))
+        at = p = check_proxy("proxy", proxy, len(known))
         evidences = check_lists(measure, np.zeros(len(known)), **of_rankers)
     rows = np.flatnonzero(~known)
     n_labels = 1 if budget is None else check_whole("budget", budget, 1)

@@ -59,7 +59,7 @@ def lists_in_part(
     **rows: Any,
 ) -> list[Evidence]:
     """Evidence of each of several rankers that scored the same rows of one list."""
-    read = {x: rows.get(x) for x in ("sample_weight", "pos_label")}
+    read: Any = {x: rows.get(x) for x in ("sample_weight", "pos_label")}
     y_true, partial = check_partial_labels(y_true, design, name, **read)
     evidences = check_lists(measure, y_true, scores, name=name, **rows)
     labels = evidences[0].data.labels
@@ -119,8 +119,12 @@ def compare_in_part(
         queries = JudgedQueries.of(question.measure, y_true, scores, **rows)
         if queries.is_bounded:
             return _of_bounds(queries, question)
-        joint = joint_means(list(queries.values().values()))
-        return joint_comparison(joint, question, rng, queries.target())
+        samples = queries.values()
+        joint = joint_means(list(samples.values()))
+        found = joint_comparison(joint, question, rng, queries.target())
+        contrasts = np.vstack([np.eye(len(samples)), question.matrix])
+        corrections = queries.corrections(samples, contrasts, found.interval_level)
+        return replace(found, corrections=corrections)
     evidences = lists_in_part(
         question.measure, y_true, list(scores.values()), names=list(map(column_of, scores)), **rows
     )

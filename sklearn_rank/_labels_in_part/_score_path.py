@@ -49,6 +49,13 @@ NEARLY_NONE = 0.01
 # From so many labels that carry the variance on, it is at least what their residuals show.
 MANY_LABELS = 10.0
 
+# Of a logistic curve, averaged over normal logits of variance v, the slope is that of logits
+# divided by ``sqrt(1 + v 16^2 3 / (15 pi)^2)`` (Zeger, Liang & Albert 1988).
+ATTENUATION = 256.0 * 3.0 / (15.0 * np.pi) ** 2
+
+# Standard deviations of the logits between queries.
+DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+
 # How near to 0 the statistic of the estimate is.
 TOLERANCE = 0.02
 
@@ -258,26 +265,36 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
     The path starts from these. A wrong prediction costs width; where it is wrong over whole ranges
     of positions, also coverage while there are few labels.
     """
-    first = evidences[0]
+    return predicted_labels(
+        evidences[0].data.labels, shares_of_ranks(evidences), evidences[0].partial
+    )
+
+
+def shares_of_ranks(evidences: Sequence[Evidence]) -> list[FloatArray]:
+    """Rank of each row within its list, as a share, for each ranker."""
     scores = [np.split(x.data.score, x.data.offsets[1:-1]) for x in evidences]
-    shares = [np.concatenate([_rank_shares(x) for x in lists]) for lists in scores]
-    return _predicted(first.data.labels, shares, first.partial)
+    return [np.concatenate([_rank_shares(x) for x in lists]) for lists in scores]
 
 
 def _rank_shares(score: FloatArray) -> FloatArray:
     return np.asarray((rankdata(score) - 0.5) / len(score))
 
 
-def _predicted(labels: AnyArray, shares: list[FloatArray], partial: Any) -> FloatArray:
+def predicted_labels(labels: AnyArray, shares: list[FloatArray], partial: Any) -> FloatArray:
     """Regress the known labels on ranks and proxy."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.preprocessing import SplineTransformer
-
     known, n = partial.known, len(labels)
     if np.all(labels[known] == labels[known][0]):
         return np.full(n, (labels[known].sum() + 0.5) / (known.sum() + 1.0))
+    columns = columns_of_labels(shares, partial, np.bincount(labels[known].astype(bool)).min())
+    return fitted_chances(columns, known, labels, np.ones(n, dtype=bool))
+
+
+def columns_of_labels(shares: list[FloatArray], partial: PartialLabels, n_rare: int) -> FloatArray:
+    """What labels are regressed on; so many labels of the rarer class are known."""
+    from sklearn.preprocessing import SplineTransformer
+
     if partial.proxy is not None:
-        shares.append(np.clip(partial.proxy, 1e-6, 1.0 - 1e-6))
+        shares = [*shares, np.clip(partial.proxy, 1e-6, 1.0 - 1e-6)]
     # Given its probability of a label, a row with a label is like one without.
     columns = np.column_stack([*map(logit, shares), np.log(partial.probability)])
     scale = columns.std(axis=0)
@@ -287,13 +304,22 @@ def _predicted(labels: AnyArray, shares: list[FloatArray], partial: Any) -> Floa
         columns[:, -2] *= 10.0
     # Logits are a line and a linear spline: a knot for ten labels of the rarer class (Peduzzi et
     # al. 1996), and n^(1/3) at most.
-    n_knots = min(np.bincount(labels[known].astype(bool)).min() // 10, round(np.cbrt(known.sum())))
+    n_knots = min(n_rare // 10, round(np.cbrt(partial.known.sum())))
     if n_knots > 2:
         spline = SplineTransformer(n_knots, degree=1).fit_transform(columns[:, : len(shares)])
         columns = np.hstack([columns, 3.0 * spline])
+    return columns
+
+
+def fitted_chances(
+    columns: FloatArray, train: BoolArray, labels: AnyArray, test: BoolArray
+) -> FloatArray:
+    """Probability of the labels of some rows to be positive, regressed on others."""
+    from sklearn.linear_model import LogisticRegression
+
     # Few positives have labels: by so much slopes are shrunk.
-    model = LogisticRegression(C=0.1, solver="newton-cholesky").fit(columns[known], labels[known])
-    return np.asarray(model.predict_proba(columns)[:, 1])
+    model = LogisticRegression(C=0.1, solver="newton-cholesky").fit(columns[train], labels[train])
+    return np.asarray(model.predict_proba(columns[test])[:, 1])
 
 
 def score_path_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> ScorePath:
@@ -360,7 +386,7 @@ def score_path_of_parts(
     for part, at in zip(parts, rows, strict=True):
         ranks[at] += _rank_shares(part.data.score) / n_parts[at]
     mean = MeanOfParts([part.label_function for part in parts], rows)
-    q = _predicted(labels, [ranks], partial)
+    q = predicted_labels(labels, [ranks], partial)
     return ScorePath([(1.0, mean)], labels.astype(np.float64), partial, q, groups)
 
 

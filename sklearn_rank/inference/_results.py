@@ -59,6 +59,9 @@ class Interval(Printed):
         Estimated bias: the mean of the estimate minus the target. It was subtracted from the
         centre of the interval, except for the best of several rankers, whose limits count the
         choice. None if the method makes no correction.
+    corrections : tuple of Interval, default=()
+        With a ``design`` that has a proxy on the scale of the grades: by how much the known labels
+        correct the value that the proxy gives as labels.
 
     Notes
     -----
@@ -84,6 +87,7 @@ class Interval(Printed):
     target: str
     standard_error: float | None = None
     bias: float | None = None
+    corrections: tuple[Interval, ...] = ()
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -103,8 +107,15 @@ class Interval(Printed):
         bias = "" if self.bias is None else f", bias {fixed(self.bias)}"
         return (
             f"{fixed(self.estimate)} [{fixed(self.low)}, {fixed(self.high)}]"
-            f" ({self.target}, {100 * self.level:.4g} %, {self.method}{bias})"
+            f" ({self.target}, {100 * self.level:.4g} %, {self.method}{bias}"
+            + "".join(f"; labels correct the proxy by {x._signed}" for x in self.corrections)
+            + ")"
         )
+
+    @property
+    def _signed(self) -> str:
+        value, low, high = (fixed(x, sign=True) for x in (self.estimate, self.low, self.high))
+        return f"{value} [{low}, {high}]"
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,6 +181,11 @@ class Comparison(Printed):
     by_query : dict or None, default=None
         For means over queries, the values of each ranker by name: ``values``, ``ids`` and
         ``groups`` of the queries, in the same order for all. It is no part of ``to_dict``.
+    corrections : tuple of Interval, default=()
+        With a ``design`` that has a proxy on the scale of the grades: by how much the known labels
+        correct the value that the proxy gives as labels, for each ranker, and then for each
+        contrast. A contrast whose limits are below 0 is one whose first ranker the proxy favours.
+        Each holds with probability ``interval_level``.
 
     See Also
     --------
@@ -215,6 +231,7 @@ class Comparison(Printed):
     value_limits: tuple[tuple[float, float], ...] = ()
     best: Interval | None = None
     by_query: Mapping[str, QueryValues] | None = field(default=None, compare=False)
+    corrections: tuple[Interval, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -257,6 +274,9 @@ class Comparison(Printed):
             of_rankers = getattr(self, name)
             fields[name] = tuple(of_rankers[i] for i in rankers if of_rankers)
         fields |= {name: (getattr(self, name)[row],) for name in _OF_CONTRASTS}
+        if self.corrections:
+            of_names = (*rankers, len(self.names) + row)
+            fields["corrections"] = tuple(self.corrections[i] for i in of_names)
         return replace(self, **fields)
 
     @property
@@ -464,7 +484,19 @@ class Comparison(Printed):
             f" level {100 * self.level:.4g} %{adjusted}",
             *([alone] if self._where else []),
             *self._best(),
+            *self._corrected(),
         ]
+
+    def _corrected(self) -> list[str]:
+        if not self.corrections:
+            return []
+        n, found = len(self.names), self.corrections
+        parts = [f"{name} {x._signed}" for name, x in zip(self.names, found, strict=False)]
+        for contrast, x in zip(self.contrasts, found[n:], strict=True):
+            pair = self._pair(contrast)
+            if pair is not None and (x.low > 0.0 or x.high < 0.0):
+                parts.append(f"{contrast} {x._signed}: the proxy favours {pair[x.low > 0.0]}")
+        return [f"labels correct the proxy: {', '.join(parts)}"]
 
     def _best(self) -> list[str]:
         if self.best is None or len(self.names) < 3:

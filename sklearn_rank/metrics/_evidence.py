@@ -156,6 +156,11 @@ class Evidence:
         """The measure as a function of a sum over labels; None if it is none."""
         return self.measure.label_total(self.data)
 
+    @cached_property
+    def grade_total(self) -> GradeTotal | None:
+        """The measure as a sum of gains; None if it is none."""
+        return self.measure._grade_total(self.data)
+
     @property
     def known_total(self) -> LabelTotal:
         """The measure as a function of a sum over labels; one that is none is refused."""
@@ -438,6 +443,19 @@ class LabelTotal(NamedTuple):
                 none, one = self.value(0.0, n_shifted), self.value(1.0, n_shifted)
                 excess = of_sum * (self.total(shifted)[0] - (value - none) / (one - none))
         return AtLabels(float(value), slope, float(excess))
+
+
+class GradeTotal(NamedTuple):
+    """A measure of one list as a sum over its rows, each a gain of its grade times a weight."""
+
+    weights: FloatArray  # (n_items,)
+    gain: Callable[[FloatArray], FloatArray]  # Of grades
+    # (n_items + 1,): Sums of the first discounts, if divided by that of the best order
+    ideal: FloatArray | None = None
+
+    @property
+    def is_ratio(self) -> bool:
+        return self.ideal is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,7 @@ from ._conventions import (
     with_ideal,
     with_n_relevant,
 )
-from ._evidence import Draws, Evidence, Groups, LabelTotal, draws_of_places
+from ._evidence import Draws, Evidence, GradeTotal, Groups, LabelTotal, draws_of_places
 from ._influence import ClassInfluence
 from ._of_collections import value_of_collections
 
@@ -552,6 +552,10 @@ class Measure(_Frozen, ABC):
             a function of the sum and of the number of positives, linear in the sum; None if it is
             no such function.
         """
+        return None
+
+    def _grade_total(self, lists: ScoredLists) -> GradeTotal | None:
+        """Write the measure of one list as a sum of gains; None if it is none."""
         return None
 
     def evidence(self, lists: ScoredLists, groups: Groups | None = None) -> Evidence:

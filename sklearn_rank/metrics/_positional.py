@@ -22,7 +22,13 @@ from ._conventions import (
     rules_of,
     share,
 )
-from ._evidence import LabelTotal, average_precision_total, mean_discounts, running_mean
+from ._evidence import (
+    GradeTotal,
+    LabelTotal,
+    average_precision_total,
+    mean_discounts,
+    running_mean,
+)
 from ._influence import ClassInfluence, average_precision_influence
 from ._measure import (
     ConventionalMeasure,
@@ -201,6 +207,10 @@ class DCGMeasure(ConventionalMeasure, _UpToK):
         weights = mean_discounts(lists.score, self._discounts(len(lists.score)))
         return LabelTotal(weights, lambda total, _: total)
 
+    def _grade_total(self, lists: ScoredLists) -> GradeTotal:
+        weights = mean_discounts(lists.score, self._discounts(len(lists.score)))
+        return GradeTotal(weights, lambda grades: gains_of(grades, self._gain))
+
     def values(self, lists: ScoredLists) -> FloatArray:
         top = self._leading(self._ordered(lists))
         if top.labels is not lists.labels:
@@ -324,6 +334,11 @@ class NDCGMeasure(DCGMeasure):
         weights = super().label_total(lists).weights
         ideal = running_mean(self._discounts(len(lists.score)))
         return LabelTotal(weights, lambda total, n_pos: total / (n_pos * ideal(n_pos)))
+
+    def _grade_total(self, lists: ScoredLists) -> GradeTotal:
+        discounts = self._discounts(len(lists.score))
+        ideal = np.append(0.0, np.cumsum(discounts))
+        return super()._grade_total(lists)._replace(ideal=ideal)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         top = self._leading(self._ordered(lists))
