@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_rank._labels_in_part._score_path import ScorePath, _predicted, score_path_of
+from sklearn_rank._labels_in_part._score_path import ScorePath, predicted_labels, score_path_of
 from sklearn_rank.inference import LabelDesign, compare, metric_interval, plan_labels
 from sklearn_rank.inference._evidence import check_lists
 from sklearn_rank.metrics import get_measure, linear_rank_score
@@ -75,7 +75,7 @@ def test_predicted_labels_follow_a_block_of_positives():
     block = (score > 1300) & (score < 1500)
     labels = (rng.random(2000) < np.where(block, 0.6, 0.02)).astype(float)
     known = rng.random(2000) < 0.5
-    q = _predicted(labels, [(score + 0.5) / 2000], PartialLabels(known, np.full(2000, 0.5)))
+    q = predicted_labels(labels, [(score + 0.5) / 2000], PartialLabels(known, np.full(2000, 0.5)))
     assert q[block].mean() > 0.17  # a line has .1
     assert q[~block].mean() < 0.08
 
