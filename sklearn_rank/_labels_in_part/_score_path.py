@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
-from scipy.stats import rankdata
 
+from .._order import tied_blocks
 from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 from ..bounds._shared import NEGLIGIBLE, TINY
 from ..inference import Interval
@@ -272,12 +272,13 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
 
 def shares_of_ranks(evidences: Sequence[Evidence]) -> list[FloatArray]:
     """Rank of each row within its list, as a share, for each ranker."""
-    scores = [np.split(x.data.score, x.data.offsets[1:-1]) for x in evidences]
-    return [np.concatenate([_rank_shares(x) for x in lists]) for lists in scores]
+    return [_rank_shares(x.data.score, x.data.offsets) for x in evidences]
 
 
-def _rank_shares(score: FloatArray) -> FloatArray:
-    return np.asarray((rankdata(score) - 0.5) / len(score))
+def _rank_shares(score: AnyArray, offsets: IntArray) -> FloatArray:
+    blocks, n = tied_blocks(score, offsets), np.diff(offsets)
+    above = blocks.to_items(blocks.starts + blocks.lengths() / 2.0) - np.repeat(offsets[:-1], n)
+    return np.asarray(1.0 - above / np.repeat(n, n))
 
 
 def predicted_labels(labels: AnyArray, shares: list[FloatArray], partial: Any) -> FloatArray:
@@ -384,7 +385,7 @@ def score_path_of_parts(
         np.bincount(np.concatenate(rows), minlength=len(labels)),
     )
     for part, at in zip(parts, rows, strict=True):
-        ranks[at] += _rank_shares(part.data.score) / n_parts[at]
+        ranks[at] += _rank_shares(part.data.score, part.data.offsets) / n_parts[at]
     mean = MeanOfParts([part.label_function for part in parts], rows)
     q = predicted_labels(labels, [ranks], partial)
     return ScorePath([(1.0, mean)], labels.astype(np.float64), partial, q, groups)

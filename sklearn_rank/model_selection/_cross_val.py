@@ -316,6 +316,8 @@ class CrossValInterval(Interval):
         Standard error of the estimate.
     bias : None
         Not estimated.
+    corrections : tuple, default=()
+        Empty.
     fold_values : tuple of float, default=()
         Value of each fold model on its fold; empty for a bootstrap.
     fold_sizes : tuple of tuple of int, default=()
