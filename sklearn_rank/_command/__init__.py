@@ -178,7 +178,8 @@ RUN...                   runs: query Q0 document rank score tag
 --run RUN...             the same
 --qrels FILE             judgments: query iteration document relevance
 --complete               judged queries that a run lacks count 0, as with trec_eval -c
---shared                 judged queries that a run lacks are left out of all runs"""
+--shared                 judged queries that a run lacks are left out of all runs
+--condensed              documents without a judgment are left out, not irrelevant"""
 OUTPUT = """\
 output
 --format text|csv|json|markdown  how the results are written (text)

@@ -61,6 +61,7 @@ NEEDS = {
     "run": "qrels",
     "qrels": "run",
     "complete": "run",
+    "condensed": "run",
     "shared": "run",
     "neg_label": "pos_label",
 }
@@ -127,7 +128,8 @@ def _read_runs(options: Namespace) -> Rankings:
     if len(set(paths)) < len(paths):
         raise CommandError(f"--run names a file twice: {', '.join(paths)}")
     complete = True if options.complete else False if options.shared else None
-    qrels = attempt(load_qrels, options.qrels, complete=complete)
+    unjudged = "left out" if options.condensed else "negative"
+    qrels = attempt(load_qrels, options.qrels, unjudged=unjudged, complete=complete)
     read = {name: attempt(load_trec_run, path) for name, path in zip(names, paths, strict=True)}
     with collected() as messages:
         runs = JudgedRuns.of(qrels, read)

@@ -263,6 +263,14 @@ def test_a_run_has_the_interval_of_its_queries_and_counts_those_it_lacks(command
     assert "no document" not in err
 
 
+def test_documents_without_a_judgment_are_left_out_of_condensed_lists(command):
+    out, _, _ = command(*RUNS, "--measure", "rr", "--condensed", "--format", "json")
+    found = json.loads(out)
+    # c is not judged and stood between a and b of q1; q2 has nothing relevant; g is second of q5.
+    assert found["results"][0]["estimate"] == pytest.approx((1 / 2 + 0 + 1 / 2) / 3)
+    assert found["input"].endswith("; unjudged documents left out")
+
+
 def test_without_a_convention_ties_are_averaged(command):
     out, _, _ = command(*RUNS, "--measure", "rr", "--convention", "none", "--format", "json")
     # b is second or third of q1; q2 has no relevant document and is left out; g is second of q5.
