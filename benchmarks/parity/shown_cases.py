@@ -83,7 +83,7 @@ FILES = {
 }
 LIST = "list.csv --label clicked --score new old"
 QUERIES = "queries.csv --label grade --score new old --qid query"
-RUNS = "--run system.run other.run --qrels judgments.qrels"
+RUNS = "system.run other.run --qrels judgments.qrels"
 COMMON = (
     "",
     "--format csv",
@@ -159,8 +159,8 @@ def command_cases():
             lines += [f"{verb} {data} {option}".strip() for option in (*COMMON, *options)]
             lines += [f"{verb} {data} --measure {name}" for name in get_measure_names()]
         lines += [f"{verb} {name}" for name in FILES]
-        lines += [f"{verb} --run bad.run --qrels judgments.qrels", f"{verb} --run system.run"]
-        lines += [f"{verb} {RUNS} --complete", f"{verb} --run system.run --qrels bad.qrels"]
+        lines += [f"{verb} bad.run --qrels judgments.qrels", f"{verb} system.run"]
+        lines += [f"{verb} {RUNS} --complete", f"{verb} system.run --qrels bad.qrels"]
         lines += [f"{verb} list.csv --label nobody", f"{verb} list.csv --label clicked --score x"]
     for line in dict.fromkeys(lines):
         yield f"command {line}", partial(command, line)

@@ -63,7 +63,7 @@ def _run(options: Namespace) -> int:
     """Run a subcommand, which is imported now, so that the help starts at once."""
     given = vars(options)
     _place_files(given)
-    inputs = [given.get("file"), given.get("qrels"), *(given.get("run") or ())]
+    inputs = [given.get("file"), given.get("qrels"), *given.get("runs", ())]
     for name in ("output", "plot"):
         for path in filter(None, inputs):
             with suppress(OSError):
@@ -83,12 +83,12 @@ def _run(options: Namespace) -> int:
 
 
 def _place_files(given: dict[str, Any]) -> None:
-    """Take files without an option for runs if there are judgments, else for the only table."""
+    """Take files for runs if there are judgments, else for the only table."""
     if given.pop("json", False):
         given["format"] = "json"
     runs = given.pop("runs", ())
-    if given.get("qrels") and given["file"] and not given["run"]:
-        given |= {"file": None, "run": [given["file"], *runs]}
+    if given.get("qrels") and given["file"]:
+        given |= {"file": None, "runs": [given["file"], *runs]}
     elif runs:
         files = ", ".join([given["file"], *runs])
         raise CommandError(f"{files} are several files: pass one table, or runs and --qrels QRELS")
@@ -175,7 +175,6 @@ labels known in part: one of the first six options says which rows have labels
 RUNS = """\
 input: runs and judgments, as TREC, BEIR or JSON
 RUN...                   runs: query Q0 document rank score tag
---run RUN...             the same
 --qrels FILE             judgments: query iteration document relevance
 --complete               judged queries that a run lacks count 0, as with trec_eval -c
 --shared                 judged queries that a run lacks are left out of all runs

@@ -58,11 +58,7 @@ USUAL: dict[tuple[bool, bool], tuple[str, ...]] = {
 
 # Options that need another one.
 NEEDS = {
-    "run": "qrels",
-    "qrels": "run",
-    "complete": "run",
-    "condensed": "run",
-    "shared": "run",
+    **dict.fromkeys(("complete", "condensed", "shared"), "qrels"),
     "neg_label": "pos_label",
 }
 
@@ -107,26 +103,26 @@ def read_rankings(options: Namespace) -> Rankings:
         what = flag(min(names.intersection(IN_PART)))
         raise CommandError(f"{what} is for labels known in part: pass it with {WAYS}")
     of_table = sorted(names.intersection((*TABLE, *COLUMNS, *DESIGNS)))
-    if "run" in names and of_table:
-        what = ", ".join("FILE" if name == "file" else flag(name) for name in of_table)
-        raise CommandError(f"{what} and --run exclude each other: pass a table or files of TREC")
-    if not {"run", "file"} & names:
-        raise CommandError("there is no input: pass FILE first, or --run RUN --qrels QRELS")
+    if "qrels" in names and of_table:
+        what = ", ".join(map(flag, of_table))
+        raise CommandError(f"{what} and --qrels exclude each other: pass a table, or runs")
+    if not {"runs", "file"} & names:
+        raise CommandError("there is no input: pass FILE first, or RUN and --qrels QRELS")
     try:
         check_level(options.level)
         check_resamples(getattr(options, "resamples", 99))
-        return _read_runs(options) if "run" in names else _read_table(options)
+        return _read_runs(options) if "qrels" in names else _read_table(options)
     except (TypeError, ValueError) as error:
         raise CommandError(reason(error)) from error
 
 
 def _read_runs(options: Namespace) -> Rankings:
     """Read runs and judgments."""
-    paths = options.run
+    paths = options.runs
     names = [os.path.basename(path) for path in paths]
     names = names if len(set(names)) == len(names) else paths
     if len(set(paths)) < len(paths):
-        raise CommandError(f"--run names a file twice: {', '.join(paths)}")
+        raise CommandError(f"a run is named twice: {', '.join(paths)}")
     complete = True if options.complete else False if options.shared else None
     unjudged = "left out" if options.condensed else "negative"
     qrels = attempt(load_qrels, options.qrels, unjudged=unjudged, complete=complete)

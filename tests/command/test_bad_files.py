@@ -103,8 +103,8 @@ def test_the_message_names_the_file(command, files):
             ("--measure", "ndcg", "--convention", "rdkit"),
             "convention='rdkit' is not available for",
         ),
-        (("--complete",), "--complete goes with --run: pass both, or neither"),
-        (("--run", "system.run"), "--run goes with --qrels: pass both, or neither"),
+        (("--complete",), "--complete goes with --qrels: pass both, or neither"),
+        (("other.csv",), "good.csv, other.csv are several files: pass one table, or runs"),
         (
             ("--random-labels", "--strata", "score"),
             "--strata: not allowed with argument --random-labels",
@@ -135,7 +135,7 @@ def test_places(command, files):
     check_error(command("evaluate", "none.csv"), "none.csv: No such file or directory")
     check_error(command("evaluate", "none.parquet"), "none.parquet: No such file or directory")
     check_error(command("evaluate", str(files)), ": Is a directory")
-    check_error(command("evaluate"), "there is no input: pass FILE first, or --run")
+    check_error(command("evaluate"), "there is no input: pass FILE first, or RUN and --qrels")
 
 
 def test_compressed_files(command, files):
@@ -184,7 +184,7 @@ def test_without_pyarrow(command, files, monkeypatch):
 def test_files_of_trec(command, files, run, qrels, message):
     (files / "r").write_text(run)
     (files / "q").write_text(qrels)
-    out, err, code = command("evaluate", "--run", "r", "--qrels", "q")
+    out, err, code = command("evaluate", "r", "--qrels", "q")
     assert (out, code) == ("", 2)
     assert re.match(f"sklearn-rank evaluate: error: {message}", err)
     assert len(err.splitlines()) == 1
@@ -193,19 +193,16 @@ def test_files_of_trec(command, files, run, qrels, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("--run", "r", "--qrels", "judgments.qrels"), "r: No such file or directory"),
-        (("--run", "system.run", "--qrels", "q"), "q: No such file or directory"),
+        (("r", "--qrels", "judgments.qrels"), "r: No such file or directory"),
+        (("system.run", "--qrels", "q"), "q: No such file or directory"),
         (
-            ("--run", "system.run", "system.run", "--qrels", "judgments.qrels"),
-            "--run names a file twice: system.run, system.run",
+            ("system.run", "system.run", "--qrels", "judgments.qrels"),
+            "a run is named twice: system.run, system.run",
         ),
+        (("--qrels", "judgments.qrels"), "there is no input: pass FILE first, or RUN"),
         (
-            ("predictions.csv", "--run", "system.run", "--qrels", "judgments.qrels"),
-            "FILE and --run exclude each other: pass a table or files of TREC",
-        ),
-        (
-            ("--run", "system.run", "--qrels", "judgments.qrels", "--label", "x"),
-            "--label and --run exclude each other",
+            ("system.run", "--qrels", "judgments.qrels", "--label", "x"),
+            "--label and --qrels exclude each other",
         ),
     ],
 )
@@ -214,7 +211,7 @@ def test_options_of_trec(command, given, message):
 
 
 def test_conventions_of_runs(command):
-    given = ("--run", "system.run", "--qrels", "judgments.qrels", "--convention")
+    given = ("system.run", "--qrels", "judgments.qrels", "--convention")
     _, err, code = command("evaluate", *given, "letor", "--measure", "ndcg@10")
     assert (code, "error: ndcg@10: no interval: " in err) == (2, True)
     _, err, code = command("evaluate", *given, "trec_eval", "--measure", "rbp@0.8")

@@ -13,7 +13,7 @@ from tests.command.files import LABEL, NEW, OLD, one_list, queries, write_csv
 
 ONE_LIST = ("compare", "predictions.csv", "--label", LABEL, "--score", NEW, OLD)
 QUERIES = ("compare", "ranked.csv", "--label", "grade", "--score", NEW, OLD, "--qid", "query")
-RUNS = ("compare", "--run", "system.run", "other.run", "--qrels", "judgments.qrels")
+RUNS = ("compare", "system.run", "other.run", "--qrels", "judgments.qrels")
 
 
 def in_python(measure, data, label, **given):

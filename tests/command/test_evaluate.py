@@ -24,7 +24,7 @@ from tests.command.files import LABEL, NEW, OLD, one_list, queries, write_csv
 
 ONE_LIST = ("evaluate", "predictions.csv", "--label", LABEL, "--score", NEW, OLD)
 QUERIES = ("evaluate", "ranked.csv", "--label", "grade", "--score", NEW, OLD, "--qid", "query")
-RUNS = ("evaluate", "--run", "system.run", "other.run", "--qrels", "judgments.qrels")
+RUNS = ("evaluate", "system.run", "other.run", "--qrels", "judgments.qrels")
 
 
 ZERO = "ndcg_score is undefined for 3 of 20 lists (no item with a gain): they were counted as 0."

@@ -60,7 +60,7 @@ def test_the_exit_code_says_whether_the_gate_fails(command, names, gate, expecte
         f"fails: {' - '.join(files)} is " if code else "passes: no difference is"
     )
     # Another format, and the option of runs, say the same.
-    out, err, code = command("compare", "--run", *files, *given, "--json")
+    out, err, code = command("compare", *files, *given, "--json")
     assert code == expected
     found = json.loads(out)
     assert bool(found["failures"]) == bool(code)
@@ -146,8 +146,7 @@ def test_files_without_an_option_are_runs_only_with_judgments(command):
     assert (out, code) == ("", 2)
     assert "system.run, other.run are several files: pass one table, or runs and --qrels" in err
     both = "system.run", "other.run", "--qrels", "judgments.qrels", "--measure", "ap"
-    assert command("compare", *both) == command("compare", "--run", *both)
-    assert command("evaluate", *both)[2] == 0
+    assert command("evaluate", *both)[2] == command("compare", *both)[2] == 0
 
 
 @pytest.mark.usefixtures("runs")

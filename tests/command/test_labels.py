@@ -150,7 +150,7 @@ def test_large_numbers_are_not_rounded_to_ties(command, files, large, message):
 @pytest.mark.parametrize("name", ["predictions.csv", "judgments.qrels"])
 def test_the_output_does_not_replace_the_input(command, files, name):
     os.link(name, "link")
-    given = ("evaluate", name) if "csv" in name else ("evaluate", "--run", "r", "--qrels", name)
+    given = ("evaluate", name) if "csv" in name else ("evaluate", "r", "--qrels", name)
     before = (files / name).read_bytes()
     for option in ("--output", "--plot"):
         for path in (name, "link"):
