@@ -185,7 +185,9 @@ class JudgedQueries:
     ) -> tuple[Interval, ...]:
         """By how much contrasts of values exceed those with the grades of a judge as labels."""
         proxy, grades = self.partial.proxy, self.first.labels[self.partial.known]
-        if not self.is_graded or proxy is None or proxy.min() < 0.0 or proxy.max() > grades.max():
+        if self.measure.kind != "graded" or proxy is None:
+            return ()
+        if proxy.min() < 0.0 or proxy.max() > grades.max():
             return ()
         first = next(iter(samples.values()))
         counted = np.isin(np.asarray(self.first.ids), first.ids)
