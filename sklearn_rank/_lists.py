@@ -345,6 +345,7 @@ class ScoredLists(Lists):
 
     score: AnyArray
     n_relevant: FloatArray | None = None
+    n_judged: FloatArray | None = None
     ideal: Lists | None = None
 
     def scored_by(self, y_score: Any, shape: tuple[int, ...]) -> ScoredLists:

@@ -382,6 +382,13 @@ TOP = [
         weights="relative",
     ),
     *_cases(
+        metrics.bpref_score,
+        orders.bpref,
+        [("bpref", {})],
+        undefined=_no_positive,
+        weights="whole",
+    ),
+    *_cases(
         metrics.average_precision_score,
         orders.average_precision,
         [

@@ -54,7 +54,7 @@ def join_qrels(run: Any, qrels: Any) -> Bunch:
         qid, docno : ndarray of str of shape (n_rows,)
             Query id and name of each document.
         judged : ndarray of bool of shape (n_rows,)
-            Whether the document is judged for its query.
+            Whether the document is judged for its query; junk is not.
         ideal : dict of str to ndarray
             Relevances of all judged documents of each query, retrieved or not, in descending
             order; pass it as ``ideal=`` to the measures.
@@ -271,6 +271,8 @@ def _highest(both: Bunch) -> float:
 
 def lists_of_run(measure: Measure, both: Bunch) -> ScoredLists:
     y_true, score, convention = both.y_true, both.y_score, getattr(measure, "convention", None)
+    if measure.of_judged:
+        y_true = np.nan_to_num(y_true)
     if np.isnan(y_true).any():
         raise ValueError(
             f"{int(np.isnan(y_true).sum()):,} of {len(y_true):,} documents have no judgment, and"
@@ -283,6 +285,8 @@ def lists_of_run(measure: Measure, both: Bunch) -> ScoredLists:
         ideal = ideal and {query: grades >= 1.0 for query, grades in ideal.items()}
     if convention in BY_NAMES:
         score = order_of_names(distinct_codes(both.qid).codes, score, both.docno)
+    if measure.of_judged:
+        score = np.where(both.judged, score, -np.inf)
     return measure.lists(y_true, score, qid=both.qid, ideal=ideal)
 
 
@@ -338,8 +342,9 @@ def _join(
     counts = np.array([query in ideal for query in run.qid.tolist()])
     both = {"qid": run.qid[counts], "docno": run.docno[counts], "y_score": run.score[counts]}
     pairs = zip(both["qid"].tolist(), both["docno"].tolist(), strict=True)
-    both["y_true"] = np.maximum([relevance.get(pair, np.nan) for pair in pairs], 0.0)
-    both["judged"] = judged = ~np.isnan(both["y_true"])
+    grade = np.array([relevance.get(pair, np.nan) for pair in pairs])
+    # As in trec_eval, junk is not relevant, and not judged either.
+    both["y_true"], both["judged"] = np.maximum(grade, 0.0), (judged := grade >= 0.0)
     if unjudged == "left out":
         both = {name: column[judged] for name, column in both.items()}
     elif unjudged == "negative":

@@ -2,6 +2,7 @@
 
 from ._accumulator import Accumulator
 from ._amounts import effect_amounts
+from ._bpref import bpref_score
 from ._grammar import get_measure, get_measure_names, make_measure
 from ._linear_rank import (
     bedroc_score,
@@ -68,6 +69,7 @@ __all__ = [
     "accuracy_at_top_loss",
     "average_precision_score",
     "bedroc_score",
+    "bpref_score",
     "coverage_loss",
     "dcg_score",
     "effect_amounts",

@@ -198,7 +198,9 @@ def _count_relevant(lists: ScoredLists, number: FloatArray, name: str) -> Scored
 def with_ideal(
     lists: ScoredLists, shape: tuple[int, ...], ideal: Any, *, graded: bool, rel: float | None
 ) -> ScoredLists:
-    best = _grades(lists, shape, ideal)
+    judged = _grades(lists, shape, ideal)
+    # Grades below 0 (junk documents) count as 0.
+    best = replace(judged, labels=np.maximum(judged.grade, 0.0))
     if graded:
         ordered = sorted_descending(lists.grade, lists.offsets)
         ideal_grade = sorted_descending(best.grade, best.offsets)
@@ -222,14 +224,15 @@ def with_ideal(
             )
         rel = 1.0
     number = best.totals((best.grade >= rel).astype(np.float64))
-    return _count_relevant(lists, number, "the number of relevant items in ideal")
+    lists = _count_relevant(lists, number, "the number of relevant items in ideal")
+    # As in trec_eval, junk was not judged.
+    return replace(lists, n_judged=judged.totals((judged.grade >= 0.0).astype(np.float64)))
 
 
 def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
-    """Grades of the best order of each list, a grade of 0 where there is nothing."""
+    """Grades of the best order of each list, one of junk where there is nothing."""
     parts = _of_lists(ideal, lists, shape, "ideal")
-    # A list of no relevant item has one of grade 0.
-    parts = [part if np.size(part) else [0.0] for part in parts]
+    parts = [part if np.size(part) else [-1.0] for part in parts]
     offsets = np.append(0, np.cumsum([np.size(part) for part in parts]))
     grade = np.concatenate([np.ravel(part) for part in parts])
     try:
@@ -239,8 +242,7 @@ def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
         for index, part in enumerate(parts):
             check_vector(f"ideal of {lists.name_of(index)}", part)
         raise
-    # Grades below 0 (junk documents) count as 0.
-    return Lists(labels=np.maximum(grade, 0.0), offsets=offsets, ids=lists.ids)
+    return Lists(labels=grade, offsets=offsets, ids=lists.ids)
 
 
 @dataclass(frozen=True)

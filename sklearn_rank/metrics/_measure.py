@@ -208,6 +208,8 @@ class Measure(_Frozen, ABC):
     _rounds_top: ClassVar[bool] = False
     # Default of ``undefined``.
     undefined_counts: ClassVar[Undefined] = "skip"
+    # Whether rows without a judgment do not count at all.
+    of_judged: ClassVar[bool] = False
     # Name of the function, for messages; prefix of the name, the number in it, its parameter.
     function: ClassVar[str] = ""
     stem: ClassVar[str] = ""
@@ -1145,8 +1147,8 @@ def _common(
         from the ids of the lists. None assumes that the rows contain all relevant items.
     ideal : array-like or mapping, default=None
         Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
-        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
-        lists, or in two dimensions one array per row.
+        at least ``rel`` count, and :func:`bpref_score` counts the zeros too. Pass an array for one
+        list; else a mapping from the ids of the lists, or in two dimensions one array per row.
     convention : {{{systems}}}, default=None
         System whose value to reproduce, with its rules for ties and for undefined lists; the guide
         :doc:`/user_guide/scoring` lists them. A conflicting parameter raises an error.

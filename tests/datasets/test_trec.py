@@ -119,6 +119,23 @@ def test_values_of_trec_eval(seed, level):
 
 
 @ignore_undefined
+@pytest.mark.filterwarnings("ignore:.*that were run:UserWarning")
+@pytest.mark.parametrize("unjudged", ["negative", "left out", "unknown"])
+@pytest.mark.parametrize("level", [1, 2])
+def test_bpref_is_of_judged_documents_however_others_count(level, unjudged):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    for seed in range(20):
+        run, qrels = draw(seed)
+        evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"bpref"}, relevance_level=level)
+        measure = get_measure("bpref", convention="trec_eval", rel=level)
+        judged = load_qrels(qrels, complete=False, unjudged=unjudged)
+        values, ids = measure(judged, run, average=None, return_qid=True)
+        theirs = evaluator.evaluate(run)
+        expected = [theirs[query]["bpref"] for query in ids]
+        np.testing.assert_allclose(np.nan_to_num(values), expected, atol=1e-12)
+
+
+@ignore_undefined
 def test_queries_that_the_run_lacks_count_zero():
     pytrec_eval = pytest.importorskip("pytrec_eval")
     run, qrels = draw(11)
@@ -184,7 +201,7 @@ def test_what_is_judged_and_what_is_not():
         load_qrels({"q": {"a": 2, "b": -1, "d": 1, "e": 3, "f": 0}}),
     )
     assert both.y_true.tolist() == [2.0, 0.0, 0.0]
-    assert both.judged.tolist() == [True, True, False]
+    assert both.judged.tolist() == [True, False, False]
     assert both.ideal["q"].tolist() == [3.0, 2.0, 1.0, 0.0]
     assert both.missing == []
     assert both.unjudged == ["z"]

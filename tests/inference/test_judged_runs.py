@@ -44,6 +44,7 @@ NAMES = {
     "recall_10": "recall@10",
     "success_5": "success@5",
     "Rprec": "r_precision",
+    "bpref": "bpref",
 }
 
 
@@ -96,7 +97,18 @@ FORMS = {
 @pytest.mark.parametrize("seed", range(8))
 def test_all_doors_have_the_values_of_trec_eval(seed):
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    names = ["map", "map_cut", "ndcg", "ndcg_cut", "recip_rank", "P", "recall", "success", "Rprec"]
+    names = [
+        "map",
+        "map_cut",
+        "ndcg",
+        "ndcg_cut",
+        "recip_rank",
+        "P",
+        "recall",
+        "success",
+        "Rprec",
+        "bpref",
+    ]
     for part in range(25):
         qrels, runs = draw(25 * seed + part)
         evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(names))

@@ -13,6 +13,7 @@ from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import (
     average_precision_score,
+    bpref_score,
     get_measure,
     get_scorer,
     make_measure,
@@ -22,6 +23,7 @@ from sklearn_rank.metrics import (
 )
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
 from tests.catalogue import FUNCTIONS, METRICS
+from tests.oracles import orders
 
 BINARY = [case for case in FUNCTIONS if case.measure.kind == "binary"]
 GRADED = [case for case in FUNCTIONS if case not in BINARY]
@@ -55,6 +57,26 @@ def test_as_if_they_stood_below_the_last_position(case):
                 given.append({"n_relevant": int(every.sum())})
             for arguments in given:
                 assert case(y_true, y_score, **arguments) == pytest.approx(expected, abs=1e-14)
+
+
+def test_bpref_counts_judged_items_that_were_not_retrieved():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y_true, y_score = rng.integers(0, 2, 6), rng.integers(0, 3, 6)
+        absent = np.r_[1, rng.integers(0, 2, rng.integers(0, 8))]
+        every = np.r_[y_true, absent]
+        counts = {"n_relevant": every.sum(), "n_other": np.sum(every == 0)}
+        expected = orders.expected(orders.bpref, y_true, y_score, **counts)
+        assert bpref_score(y_true, y_score, ideal=every) == pytest.approx(expected, abs=1e-14)
+        counts["n_other"] = np.sum(y_true == 0)
+        expected = orders.expected(orders.bpref, y_true, y_score, **counts)
+        found = bpref_score(y_true, y_score, n_relevant=every.sum())
+        assert found == pytest.approx(expected, abs=1e-14)
+        # Junk was not judged.
+        junk = bpref_score(y_true, y_score, ideal=np.r_[every, -1, -2])
+        assert junk == bpref_score(y_true, y_score, ideal=every)
+    with pytest.raises(ValueError, match="has 2 non-relevant rows, but ideal 1 of grade 0: bpref"):
+        bpref_score([1, 0, 0], [3, 2, 1], ideal=[1, 1, 0])
 
 
 def test_the_smallest_cases():

@@ -78,6 +78,18 @@ def r_precision(labels):
     return precision_at_k(labels, sum(labels))
 
 
+def bpref(labels, n_relevant=None, n_other=None):
+    """Labels of judged items that were retrieved, and the numbers of all judged ones."""
+    n_relevant = sum(labels) if n_relevant is None else n_relevant
+    n_other = labels.count(0) if n_other is None else n_other
+    total = 0
+    for i, label in enumerate(labels):
+        above = labels[:i].count(0)
+        if label:
+            total += 1 - min(above, n_relevant) / min(n_relevant, n_other) if above else 1
+    return total / n_relevant
+
+
 def f1_at_k(labels, k):
     precision, recall = precision_at_k(labels, k), recall_at_k(labels, k)
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
