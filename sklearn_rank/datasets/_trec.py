@@ -289,14 +289,14 @@ def _read(source: Any, names: tuple[str, ...], forms: dict[int, str], whole: boo
     if wrong.any():
         row, kind = int(np.argmax(wrong)), "a whole number" if whole else "a number"
         raise ValueError(f"{where(row)} has the {names[0]} {values[row]!r}: it must be {kind}.")
-    seen: dict[tuple[str, str], None] = {}
-    for row, pair in enumerate(zip(qid, docno, strict=True)):
-        seen[pair] = None
-        if len(seen) <= row:
-            raise ValueError(
-                f"{where(row)} repeats the document {pair[1]!r} of the query {pair[0]!r}: keep"
-                " one."
-            )
+    pairs = list(zip(qid, docno, strict=True))
+    if len(set(pairs)) < len(pairs):
+        first = dict(zip(reversed(pairs), range(len(pairs) - 1, -1, -1), strict=True))
+        row = next(row for row, pair in enumerate(pairs) if first[pair] < row)
+        query, document = pairs[row]
+        raise ValueError(
+            f"{where(row)} repeats the document {document!r} of the query {query!r}: keep one."
+        )
     rank = np.full(len(value), nan)
     if ranks is not None:
         absent = [x is None for x in ranks]
