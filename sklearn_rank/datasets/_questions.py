@@ -207,7 +207,9 @@ def _design_of_rows(
                 f"{name} lacks {len(lacking)} documents, such as {lacking[0][1]!r} of the query"
                 f" {lacking[0][0]!r}: pass a value of each that could have been chosen."
             )
-        values = np.array([entries.get(x, 0.0) for x in rows])
+        # What nobody would judge has the proxy of what is not relevant.
+        other = min(entries.values()) if name == "proxy" else 0.0
+        values = np.array([entries.get(x, other) for x in rows])
         columns[name] = values if name == "proxy" else np.where(chosen, values, 1.0)
     if isinstance(design, str) or design.strata is not None:
         strata = distinct_codes(qid).codes if not isinstance(design, str) else 0
@@ -217,10 +219,11 @@ def _design_of_rows(
 
 def _unknown(qrels: Bunch, frame: Mapping[Pair, float]) -> Bunch:
     """Judgments that leave others unknown, of all queries of a frame."""
-    more = list(dict.fromkeys(query for query, _ in frame).keys() - set(qrels.qid.tolist()))
+    judged = set(qrels.qid.tolist())
+    more = [query for query in dict.fromkeys(query for query, _ in frame) if query not in judged]
     return Bunch(
-        qid=np.append(qrels.qid, as_array(more)) if more else qrels.qid,
-        docno=np.append(qrels.docno, as_array([""] * len(more))) if more else qrels.docno,
+        qid=as_array([*qrels.qid.tolist(), *more]),
+        docno=as_array([*qrels.docno.tolist(), *[""] * len(more)]),
         relevance=np.append(qrels.relevance, [-1.0] * len(more)),
         unjudged="unknown",
         complete=qrels.get("complete"),
