@@ -15,7 +15,8 @@ system a: it favours a.
 
 60 or 300 queries are drawn with replacement, and 10, 20 or 30 documents of each at random get
 human labels, the same for all judges: `LabelDesign(strata="qid", proxy=judge)`. The targets are
-NDCG@10 and DCG@10 of system a, and the difference of a and b, over the population with all labels.
+NDCG@10 and DCG@10 of system a, and the difference of a and b, over the population with all labels;
+limits are those of `metric_interval` and `compare`, of values that are computed once for both.
 "none" are human labels alone, the same code without `proxy`; "all" are all labels.
 
 A cell is a measure, a design, a judge and one of the two targets: how often limits of 95 % cover,
@@ -41,15 +42,19 @@ from sklearn.metrics import roc_auc_score
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, run_cells, seeded
 
-from sklearn_rank.inference import LabelDesign, compare
+from sklearn_rank._labels_in_part._judged_queries import JudgedQueries
+from sklearn_rank.inference import LabelDesign
+from sklearn_rank.inference._compare import joint_comparison
+from sklearn_rank.inference._queries import joint_means, query_values_of, sample_interval
+from sklearn_rank.inference._results import Question
 from sklearn_rank.metrics import get_measure
 
 # Measure, queries, documents and human labels of each.
 DESIGNS = [
-    *(("ndcg@10", 60, n, m) for n, m in ((50, 10), (30, 10), (50, 20), (50, 30), (30, 20))),
-    *(("ndcg@10", 300, 50, 10), ("dcg@10", 60, 50, 10), ("dcg@10", 60, 30, 10)),
-    *(("dcg@10", 300, 50, 10), ("ndcg@10", 300, 30, 20), ("dcg@10", 60, 50, 30)),
-    *(("ndcg@10", 300, 30, 10), ("ndcg@10", 300, 50, 20), ("ndcg@10", 300, 50, 30)),
+    (name, n_queries, n, m)
+    for n_queries in (60, 300)
+    for n, m in ((50, 10), (30, 10), (50, 20), (50, 30), (30, 20))
+    for name in ("ndcg@10", "dcg@10")
 ]
 N_QUERIES = 4000
 
@@ -77,12 +82,16 @@ def population(n):
     return y, a, b, judges
 
 
-def intervals(test):
-    """Limits of the value of the first system, and of the difference."""
-    return [
-        (test.values[0], *test.value_limits[0]),
-        (test.differences[0], test.low[0], test.high[0]),
-    ]
+def intervals(measure, labels, scores, qid, design):
+    """Estimates and limits of the value of the first system, and of the difference."""
+    if design is None:
+        samples = query_values_of(measure, labels, scores, qid=qid)
+    else:
+        samples = JudgedQueries.of(measure, labels, scores, qid=qid, design=design).values()
+    question = Question.of(measure, tuple(scores), None, None, None, 0.95)
+    of_both = joint_means(list(samples.values()))
+    found = sample_interval(samples["a"], 0.95), joint_comparison(of_both, question, None, "")
+    return [(x.estimate, x.low, x.high) for x in (found[0], found[1].interval)]
 
 
 def cells(designs, repetitions):
@@ -100,9 +109,9 @@ def cells(designs, repetitions):
             in_part = np.where(labelled, y[drawn], np.nan).ravel()
             for judge, of_judge in found.items():
                 proxy = judges[judge][drawn].ravel() if judge in judges else None
-                how = {"design": LabelDesign(strata="qid", proxy=proxy)} if judge != "all" else {}
-                labels = in_part if how else y[drawn].ravel()
-                of_judge.append(intervals(compare(name, labels, scores, qid=qid, **how)))
+                design = LabelDesign(strata="qid", proxy=proxy) if judge != "all" else None
+                labels = y[drawn].ravel() if design is None else in_part
+                of_judge.append(intervals(measure, labels, scores, qid, design))
         alone = np.array(found["none"])
         for judge, of_judge in found.items():
             for i, target in enumerate(("value", "difference")):

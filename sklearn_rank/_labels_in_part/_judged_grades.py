@@ -27,7 +27,7 @@ from ._score_path import ATTENUATION, DEVIATIONS, columns_of_labels, fitted_chan
 N_DRAWS = 32
 
 # Parts of the queries, each predicted by the others.
-N_FOLDS = 5
+N_FOLDS = 3
 
 # Splines of more knots, of which each takes 10 labels, tell hardly more.
 MOST_RARE = 50
