@@ -86,7 +86,8 @@ class LabelDesign:
         Predicted probability of each row to be positive, by a model that was not fitted on these
         labels or out of fold. It makes intervals narrower where it is good, and costs no coverage
         where it is not but while there are few labels. Of a simple random sample of all rows
-        ``strata`` is the same for all.
+        ``strata`` is the same for all. For DCG and NDCG with ``qid`` and grades: the grade that a
+        judge, such as a language model, gives to each row, any finite numbers on any scale.
     entered : array-like of shape (n_samples,) or None, default=None
         Time at which each row came, such as the day of a payment: numbers of days, or dates or
         timestamps of pandas, polars, NumPy or Python, or texts such as "2024-01-31".
@@ -124,7 +125,8 @@ class LabelDesign:
     first k that the audit does not account for, a row of the first k without a label, a
     probability outside (0, 1]. So is what chance does with a probability below 1e-9: another
     number of labels than the probabilities make expected and, without ``groups``, labels of rows
-    of one probability that lie at the top or at the end of their scores. Rows at the k-th score of
+    of one probability that lie at the top or at the end of their scores, of queries also at the
+    top by the best of several rankers. Rows at the k-th score of
     the champion that tie with rows without a label count as a stratum of their own.
 
     If no row below the first k or outside of the pool has a label, nothing is known of these rows,
@@ -139,6 +141,13 @@ class LabelDesign:
     limit is that of :func:`metric_interval` for the mean of the lower ones, the upper limit that
     for the mean of the upper ones, which are asymptotic. Queries that may lack a value count where
     this moves the limit out.
+
+    For DCG and NDCG with ``qid``, ``y_true`` may have grades. The estimate is the mean over grades
+    that scores, proxy and the known grades of the query predict, corrected by each grade of a
+    random row; the ideal of NDCG is not plugged in. If no proxy is below 0 or above the largest
+    known grade, ``corrections`` of the result says by how much the estimate exceeds the measure
+    with the proxy as labels, which differs between systems if the judge favours one. Limits over
+    all grades, as of a pool, are for grades up to the largest known one.
 
     Where a sample of all rows has labels, limits are asymptotic in the number of labels, given how
     rows were drawn (:doc:`/theory/inference`).

@@ -108,7 +108,7 @@ class Interval(Printed):
         return (
             f"{fixed(self.estimate)} [{fixed(self.low)}, {fixed(self.high)}]"
             f" ({self.target}, {100 * self.level:.4g} %, {self.method}{bias}"
-            + "".join(f"; labels correct the proxy by {x._signed}" for x in self.corrections)
+            + "".join(f"; proxy corrected by {x._signed}" for x in self.corrections)
             + ")"
         )
 
@@ -492,11 +492,12 @@ class Comparison(Printed):
             return []
         n, found = len(self.names), self.corrections
         parts = [f"{name} {x._signed}" for name, x in zip(self.names, found, strict=False)]
+        lines = [f"proxy corrected: {', '.join(parts)}"]
         for contrast, x in zip(self.contrasts, found[n:], strict=True):
             pair = self._pair(contrast)
             if pair is not None and (x.low > 0.0 or x.high < 0.0):
-                parts.append(f"{contrast} {x._signed}: the proxy favours {pair[x.low > 0.0]}")
-        return [f"labels correct the proxy: {', '.join(parts)}"]
+                lines.append(f"the proxy favours {pair[x.low > 0.0]}: {contrast} {x._signed}")
+        return lines
 
     def _best(self) -> list[str]:
         if self.best is None or len(self.names) < 3:
