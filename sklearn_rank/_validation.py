@@ -50,7 +50,7 @@ def reads_as(kind: Any, text: Any) -> bool:
     """Whether a text is written as a number of a type is; "nan" and "inf" are floats."""
     try:
         kind(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return "_" not in str(text)  # which Python allows between digits
 
@@ -893,19 +893,23 @@ def column_names(source: Any) -> list[str] | None:
     return None if names is None else list(names)
 
 
-def are_judgments(y_true: Any, scores: Any = None) -> bool:
-    """Whether labels are judgments of documents by query; beside scores by name may be arrays."""
-    if is_file(y_true):
+def are_judgments(y_true: Any, scores: Any = None, of_each: bool = False) -> bool:
+    """Whether labels are judgments by query; a mapping may have those ``of_each`` ranker."""
+    columns = column_names(y_true)
+    if is_file(y_true) or {*map(str, columns or ())} & set(DOCUMENTS):
         return True
-    if not isinstance(y_true, Mapping) or column_names(y_true):
-        return bool({*map(str, column_names(y_true) or ())} & set(DOCUMENTS))
-    if not isinstance(scores, Mapping):
+    runs = list(scores.values()) if isinstance(scores, Mapping) else []
+    if not isinstance(y_true, Mapping) or columns:
+        # An array of labels would not be rows of judgments, whatever the scores are.
+        return not hasattr(y_true, "dtype") and any(isinstance(x, Mapping) for x in runs)
+    if not of_each or any(isinstance(x, Mapping | set | frozenset) for x in y_true.values()):
         return True
-    return any(isinstance(x, Mapping | set | frozenset) for x in y_true.values()) or any(
-        isinstance(x, Mapping | str | os.PathLike)
+    return any(
+        isinstance(x, Mapping)
+        or is_file(x)
         or (isinstance(x, list | tuple) and x and isinstance(x[0], str | tuple))
         or not set(column_names(x) or ()).isdisjoint(DOCUMENTS)
-        for x in scores.values()
+        for x in runs
     )
 
 

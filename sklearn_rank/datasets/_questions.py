@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from inspect import signature
@@ -18,12 +18,11 @@ from .._validation import (
     as_array,
     column_names,
     distinct_codes,
-    is_file,
     refuse_beside_judgments,
 )
 from ..metrics import Measure, get_measure
 from ._runs import JudgedRuns, one_by_one
-from ._trec import load_qrels, order_of_names, values_of_documents
+from ._trec import ID_LISTS, load_qrels, order_of_names, values_of_documents
 
 # A query, and a document of it.
 Pair = tuple[str, str]
@@ -77,16 +76,16 @@ def _are_named(scores: Any) -> bool:
     """Whether scores are a mapping from names to runs, not one run."""
     if not isinstance(scores, Mapping) or isinstance(scores, Bunch) or column_names(scores):
         return False
-    first = next((x for x in scores.values() if is_file(x) or len(x)), None)
-    if first is None:
-        return False
-    if isinstance(first, Mapping) and not column_names(first) and not isinstance(first, Bunch):
-        return any(isinstance(x, Mapping | Sequence | np.ndarray) for x in first.values())
-    return not isinstance(first, Sequence) or isinstance(first, str) or not _are_ids(first)
-
-
-def _are_ids(entries: Sequence[Any]) -> bool:
-    return not isinstance(entries[0], tuple | list)
+    for x in scores.values():
+        if isinstance(x, Mapping) and not isinstance(x, Bunch) and not column_names(x):
+            entries, of_runs = list(x.values()), (*ID_LISTS, Mapping)
+        elif isinstance(x, ID_LISTS):
+            entries, of_runs = list(x), (tuple, list)
+        else:
+            return True
+        if entries:
+            return isinstance(entries[0], of_runs)
+    return False
 
 
 def _by_definition(measure: Any) -> Measure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -110,10 +110,8 @@ class JudgedRuns:
 
     @classmethod
     def of(cls, qrels: Any, runs: Mapping[str, Any]) -> JudgedRuns:
-        qrels = qrels if isinstance(qrels, Bunch) else load_qrels(qrels)
-        read = {
-            x: run if isinstance(run, Bunch) else load_trec_run(run) for x, run in runs.items()
-        }
+        qrels = _loaded(load_qrels, qrels, "relevance", "judgments")
+        read = {x: _loaded(load_trec_run, run, "score", _titled(x)) for x, run in runs.items()}
         complete, unjudged = qrels.get("complete"), qrels.get("unjudged", "negative")
         pairs = zip(qrels.qid.tolist(), qrels.docno.tolist(), strict=True)
         relevance = dict(zip(pairs, qrels.relevance.tolist(), strict=True))
@@ -287,7 +285,9 @@ def lists_of_run(measure: Measure, both: Bunch) -> ScoredLists:
         score = order_of_names(distinct_codes(both.qid).codes, score, both.docno)
     if measure.of_judged:
         score = np.where(both.judged, score, -np.inf)
-    return measure.lists(y_true, score, qid=both.qid, ideal=ideal)
+    # Not by measure.lists, since queries with one document are no ids of rows here.
+    lists = measure._read(y_true, score, qid=both.qid)
+    return measure._with_relevant(lists, y_true.shape, None, None, n_relevant=None, ideal=ideal)
 
 
 def one_by_one(measure: Any, of_curve: bool) -> list[Any]:
@@ -305,6 +305,23 @@ def as_of_trec_eval(measure: Any) -> Measure:
         with suppress(TypeError, ValueError):
             return get_measure(measure, **rule)
     return get_measure(measure)
+
+
+def _loaded(load: Callable[[Any], Bunch], source: Any, column: str, title: str) -> Bunch:
+    """What a function loads or has loaded; errors say of which run."""
+    if isinstance(source, Bunch):
+        if column not in source:
+            raise TypeError(
+                f"The {title} came with {', '.join(source)}: pass judgments, and then runs."
+            )
+        return source
+    try:
+        return load(source)
+    except (TypeError, ValueError) as error:
+        if title.endswith("'"):
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"The {title}: {error}") from error
+        raise
 
 
 def _titled(name: str) -> str:

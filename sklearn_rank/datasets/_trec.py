@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import zip_longest
 from math import nan
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -30,6 +32,9 @@ from ._svmlight import name_of, numbered_lines
 # Columns of a query in frames and heads of files: ours and those of PyTerrier, ir_datasets, ranx
 # and BEIR. The first that is there counts.
 QUERIES = ("qid", "query_id", "q_id", "query-id", "query")
+
+# Forms of the documents of a query without numbers.
+ID_LISTS: Any = (list, tuple, set, frozenset, np.ndarray)
 
 
 def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch:
@@ -288,7 +293,9 @@ def _read(source: Any, names: tuple[str, ...], forms: dict[int, str], whole: boo
         wrong |= np.isinf(value)
     if wrong.any():
         row, kind = int(np.argmax(wrong)), "a whole number" if whole else "a number"
-        raise ValueError(f"{where(row)} has the {names[0]} {values[row]!r}: it must be {kind}.")
+        raise ValueError(
+            f"{where(row)} has the {names[0]} {shown(values[row])}: it must be {kind}."
+        )
     pairs = list(zip(qid, docno, strict=True))
     if len(set(pairs)) < len(pairs):
         first = dict(zip(reversed(pairs), range(len(pairs) - 1, -1, -1), strict=True))
@@ -326,7 +333,8 @@ def _texts(ids: list[Any], where: Callable[[int], str]) -> list[str]:
 def _numbers(values: list[Any]) -> FloatArray:
     """Values as numbers; NaN where one is none."""
     if set(map(type, values)) <= {int, float}:
-        return np.array(values, dtype=np.float64)
+        with suppress(OverflowError):  # of integers, which are no numbers then
+            return np.array(values, dtype=np.float64)
     return np.array([float(x) if reads_as(float, x) else nan for x in values])
 
 
@@ -347,7 +355,7 @@ def _of_mapping(title: str, mapping: Mapping[Any, Any], name: str) -> _Columns:
     for query, of_query in mapping.items():
         if isinstance(of_query, Mapping):
             found, numbers = list(of_query), list(of_query.values())
-        elif isinstance(of_query, list | tuple | set | frozenset | np.ndarray):
+        elif isinstance(of_query, ID_LISTS):
             found = list(of_query.tolist() if isinstance(of_query, np.ndarray) else of_query)
             is_order = name == "score"
             if is_order and isinstance(of_query, set | frozenset):
@@ -419,6 +427,7 @@ def _of_file(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> _Col
     """Rows of lines of TREC or BEIR, or of JSON."""
     title, lines, numbers = name_of(source), _texts_of_lines(source), []
     rows: list[tuple[Any, ...]] = []
+    is_named = False
     for number, text in lines:
         if not rows and text.lstrip()[0] in "{[":
             return _of_json(title, [(number, text), *lines], names)
@@ -439,6 +448,7 @@ def _of_file(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> _Col
         forms = {len(fields): forms[len(fields)]}  # those of the first line
         row = dict(zip(forms[len(fields)].split(), fields, strict=True))
         if row["query"] in QUERIES and row["document"] in DOCUMENTS:
+            is_named = row[names[0]] in names
             continue  # the head of a table
         rows.append((row["query"], row["document"], row[names[0]], row.get("rank")))
         numbers.append(number)
@@ -447,7 +457,7 @@ def _of_file(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> _Col
     def where_is(row: int) -> str:
         return f"Line {numbers[row]} of {title}"
 
-    return _Columns(title, where_is, query, document, value, rank, 3 not in forms)
+    return _Columns(title, where_is, query, document, value, rank, is_named or 3 not in forms)
 
 
 def _texts_of_lines(source: Any) -> Iterator[tuple[int, str]]:
@@ -459,10 +469,19 @@ def _texts_of_lines(source: Any) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Object of JSON, of which Python would keep the last one of two entries of a name."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
+        raise ValueError(f"The JSON repeats {twice!r} in one object: keep one.")
+    return found
+
+
 def _of_json(title: str, lines: list[tuple[int, str]], names: tuple[str, ...]) -> _Columns:
     """Rows of one object ``{query: {document: value}}``, or of an object on each line."""
     try:
-        found = json.loads("".join(text for _, text in lines))
+        found = json.loads("".join(text for _, text in lines), object_pairs_hook=_object)
         if isinstance(found, dict) and all(isinstance(x, dict | list) for x in found.values()):
             return _of_mapping(title, found, names[0])
         rows = found if isinstance(found, list) else [found]

@@ -305,12 +305,13 @@ Door = TypeVar("Door", bound=Callable[..., Any])
 
 def takes_other_forms(door: Door) -> Door:
     """Let a question take judgments and runs, and a design that says when labels came."""
-    names = list(signature(door).parameters)[:3]
+    parameters = signature(door).parameters
+    names, of_each = list(parameters)[:3], "alternative" in parameters
 
     @wraps(door)
     def asked(*args: Any, **columns: Any) -> Any:
         first = {**dict(zip(names, args, strict=False)), **columns}
-        judged = are_judgments(*(first.get(name) for name in names[1:]))
+        judged = are_judgments(first.get(names[1]), first.get(names[2]), of_each)
         if not judged and getattr(columns.get("design"), "entered", None) is None:
             return door(*args, **columns)
         given = signature(door).bind(*args, **columns).arguments

@@ -669,7 +669,7 @@ class Measure(_Frozen, ABC):
         """
         relevant = {"n_relevant": n_relevant, "ideal": ideal}
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-        if are_judgments(y_true):
+        if are_judgments(y_true, y_score):
             given = {"qid": qid, "pos_label": pos_label} | weights | relevant
             refuse_beside_judgments(**given)
             return _outer.rows_of_run(self, y_true, y_score)

@@ -226,6 +226,7 @@ def test_what_is_judged_and_what_is_not():
         ),
         (load_trec_run, "q Q0 a 1 2 t\nq Q0 a 2 1 t\n", "Line 2 of .* repeats .*: keep one"),
         (load_qrels, "\n \n", "has no rows"),
+        (load_qrels, '{"q": {"a": 1}, "q": {"b": 1}}', "The JSON repeats 'q' in one object: keep"),
     ],
 )
 def test_wrong_lines_are_refused(load, text, message):
@@ -312,6 +313,8 @@ def test_ranks_are_scores_of_files_without_one_and_are_compared_with_others():
     assert of_ranks.score.tolist() == [-1.0, -1.0, -2.0]
     assert load_trec_run([("q", "a", 1), ("q", "b", 2)]).score.tolist() == [1.0, 2.0]
     assert load_trec_run(io.BytesIO(b"q a 1\nq b 3\n")).score.tolist() == [1.0, 3.0]
+    named = b"query_id doc_id score\nq a 1\nq b 2\n"
+    assert load_trec_run(io.BytesIO(named)).score.tolist() == [1.0, 2.0]
     lines = "q1 Q0 a {} 0.5 t\nq1 Q0 b {} inf t\nq1 Q0 c {} inf t\nq2 Q0 a 1 3 t\n"
     for ranks in ((3, 1, 2), (3, 2, 1), (1, 1, 1), ("-", "-", "-")):
         load_trec_run(io.BytesIO(lines.format(*ranks).encode()))

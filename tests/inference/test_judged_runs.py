@@ -84,6 +84,9 @@ def as_lines(table, column):
 
 FORMS = {
     "mapping": lambda table, column: table,
+    "numbers as text": lambda table, column: {
+        q: {d: str(v) for d, v in of_query.items()} for q, of_query in table.items()
+    },
     "pandas": frame,
     "polars": lambda table, column: frame(table, column, pl),
     "lines of JSON": as_lines,
@@ -141,6 +144,8 @@ def test_one_reading_of_each_form_at_each_door(form):
     assert compare("ndcg@10", make(qrels, "score"), scores) == expected
     interval = metric_interval("rr", qrels, runs[0])
     assert metric_interval("rr", make(qrels, "score"), make(runs[0], "score")) == interval
+    rows = [(q, d, v) for q, of_query in qrels.items() for d, v in of_query.items()]
+    assert metric_interval("rr", rows, runs[0]) == interval
     value = recall_at_k_score(make(qrels, "score"), make(runs[0], "score"), k=5)
     assert value == recall_at_k_score(qrels, runs[0], k=5)
 
@@ -156,6 +161,30 @@ def test_lists_in_order_and_sets_of_relevant_documents():
     labels = {"a": ["no", "yes"] * 20, "b": ["no", "yes"] * 20}
     scores = {"a": np.arange(40.0), "b": np.arange(40.0) % 7}
     assert compare("auc", labels, scores, pos_label="yes").names == ("a", "b")
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_lists_of_numbers_are_ids_too(kind):
+    qrels = {1: kind([10, 20]), 2: kind([30])}
+    run = {1: kind([20, 40, 10]), 2: kind([40, 30])}
+    assert metric_interval("rr", qrels, run).estimate == 3 / 4
+    assert compare("rr", qrels, {"a": run, "b": run}).values == (3 / 4, 3 / 4)
+    assert reciprocal_rank_score(qrels, run) == 3 / 4
+
+
+def test_labels_of_each_ranker_go_with_columns_of_scores():
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(0, 2, 60), rng.normal(size=(60, 2))
+    found = compare("auc", {"0": y, "1": y}, scores)
+    assert found == compare("auc", {"0": y, "1": y}, {"0": scores[:, 0], "1": scores[:, 1]})
+    assert found == compare("auc", {"0": y, "1": y}, pd.DataFrame(scores, columns=["0", "1"]))
+
+
+def test_runs_of_one_document_a_query_have_all_measures():
+    qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    run = {f"q{i}": ["a" if i else "b"] for i in range(4)}
+    assert metric_interval("precision@1", qrels, run).estimate == 3 / 4
+    assert get_measure("precision@1")(qrels, run) == 3 / 4
 
 
 def test_what_was_not_retrieved_has_no_position():
@@ -288,6 +317,14 @@ def test_groups_and_segments_are_of_queries():
         ({"q": {"a": 1}}, {"r": {"a": 1}}, "No query of the run is judged: the run has 'r'"),
         ({"q": {"a": 1}}, {}, "The mapping has no rows"),
         ({"q": {"a": 1}}, {"q": {}}, "The mapping has no rows"),
+        ({"q": {"a": 1}}, {"q": None}, "a mapping|no path, stream, mapping"),
+        ({"q": {"a": 1}}, {"q": {"a": 10**400}}, "an integer of 1329 bits>: it must be a number"),
+        (
+            {"q": {"a": 1}},
+            load_qrels({"q": {"a": 1}}),
+            "run came with .* pass judgments, and",
+        ),
+        (load_trec_run({"q": ["a"]}), {"q": {"a": 1}}, "judgments came with qid, docno, score:"),
         ({"q": {"a": 1}}, {"q": ["a", "a"]}, "repeats the document 'a' of the query 'q'"),
         ({"q": {"a": 1}}, {1: {"a": 1}, "1": {"b": 2}}, "has the id '1', and there is 1 too"),
         ({"q": {"a": 1}}, {"q": {"a": np.nan}}, "has the score nan: it must be a number"),
@@ -303,6 +340,11 @@ def test_what_is_wrong_is_one_sentence(qrels, run, message):
         qrels.seek(0)
     with pytest.raises((ValueError, TypeError), match=message):
         get_measure("rr")(qrels, run)
+
+
+def test_errors_name_the_run():
+    with pytest.raises(ValueError, match="The run 'b': The document 'a' of 'q' has the score nan"):
+        compare("rr", {"q": {"a": 1}}, {"a": {"q": ["a"]}, "b": {"q": {"a": np.nan}}})
 
 
 def test_arguments_of_rows_are_refused():
