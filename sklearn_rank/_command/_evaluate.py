@@ -19,7 +19,7 @@ from ._output import CommandError, as_csv, as_json, write
 from ._rankings import Rankings, given, read_rankings, reason
 
 # Fields of a comparison that are not of its contrasts.
-OF_RANKERS = ("names", "values", "standard_errors", "value_limits", "best")
+OF_RANKERS = ("names", "values", "standard_errors", "value_limits", "best", "corrections")
 # Fields of contrasts whose names are plurals in a row of one contrast too.
 COUNTS = ("wins", "ties", "losses")
 
