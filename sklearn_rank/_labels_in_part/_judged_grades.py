@@ -23,7 +23,7 @@ from ..bounds._shared import NEGLIGIBLE, TINY
 from ..metrics._shared import Evidence, PartialLabels
 from ._score_path import ATTENUATION, DEVIATIONS, columns_of_labels, fitted_chances
 
-# Draws of the grades of a query. Those of a mean of many queries hardly matter.
+# Draws of the grades of a query, of whose variance they add less than a hundredth.
 N_DRAWS = 32
 
 # Parts of the queries, each predicted by the others.
@@ -82,19 +82,20 @@ def _logits_of_levels(
     if partial.proxy is not None:
         scaled = (partial.proxy - partial.proxy.mean()) / max(partial.proxy.std(), TINY)
         partial = replace(partial, proxy=expit(scaled))
-    folds = lists.to_items(np.random.default_rng(0).permutation(lists.n_lists) % N_FOLDS)
+    n_folds = min(N_FOLDS, lists.n_lists)
+    folds = lists.to_items(np.random.default_rng(0).permutation(lists.n_lists) % n_folds)
     chances = np.empty((len(codes), n_levels - 1))
     for level in range(1, n_levels):
         reached = codes >= level
         n_rare = int(np.bincount(reached[partial.known], minlength=2).min())
         columns = columns_of_labels(shares, partial, min(n_rare, MOST_RARE))
-        for fold in range(N_FOLDS):
+        for fold in range(n_folds):
             test = folds == fold
             train = partial.known & ~test
-            if np.ptp(reached[train].astype(float)) == 0.0:
-                chances[test, level - 1] = (reached[train].sum() + 0.5) / (train.sum() + 1.0)
-            else:
+            if len(np.unique(reached[train])) > 1:
                 chances[test, level - 1] = fitted_chances(columns, train, reached, test)
+            else:
+                chances[test, level - 1] = (reached[train].sum() + 0.5) / (train.sum() + 1.0)
     steps = APART * np.arange(n_levels - 1)
     logits = logit(np.clip(chances, NEGLIGIBLE, 1.0 - NEGLIGIBLE)) + steps
     return np.minimum.accumulate(logits, axis=1) - steps

@@ -33,6 +33,9 @@ from .._validation import (
 from ..metrics._shared import Evidence, Groups, PartialLabels, singleton_groups
 from ._late_labels import LateLabels, in_words
 
+# Of grades known in part, of which each has a chance.
+MOST_GRADES = 30
+
 # What chance does so seldom under a design contradicts it.
 CHANCE = 1e-9
 
@@ -797,7 +800,7 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
         if labels.max() > 1.0:
             raise ValueError(
                 f"y_true has the grade {labels.max():g}, but labels known in part are those of two"
-                " classes: pass rel= in the measure, or y_true of 0 and 1."
+                " classes: pass rel= in the measure, y_true of 0 and 1, or for DCG and NDCG qid."
             )
         if evidence.label_total is None or not np.isfinite(value):
             continue
@@ -818,6 +821,11 @@ def check_grades_in_part(joined: Evidence, queries: Sequence[Evidence]) -> None:
         raise ValueError(
             f"{name} is no sum of gains, which grades known in part need: pass 'dcg@k' or"
             " 'ndcg@k', or labels of two classes."
+        )
+    if (n := len(np.unique(joined.data.labels))) > MOST_GRADES:
+        raise ValueError(
+            f"y_true has {n} distinct grades, but those known in part may have {MOST_GRADES}, as"
+            " the chance of each is estimated: pass rounded ones."
         )
     values = joined.measure.values(joined.data)
     for query, value in zip(queries, values.tolist(), strict=True):
@@ -867,7 +875,8 @@ def check_fitted_proxy(labels: AnyArray, partial: PartialLabels) -> None:
         raise ValueError(
             "proxy repeats all labels that are known, as of a model that was fitted on them: pass"
             " out-of-fold predictions for these rows, such as those of"
-            " sklearn.model_selection.cross_val_predict(..., method='predict_proba')."
+            " sklearn.model_selection.cross_val_predict(..., method='predict_proba'), or a judge's"
+            " own grades of them."
         )
 
 

@@ -183,6 +183,10 @@ def test_strata_by_query_are_the_queries():
         compare("ndcg@5", in_part, {"a": a, "b": b}, qid=qid, design=x) for x in (by_name, by_rows)
     )
     assert one == other
+    # Few queries, of which none may be left for a fold or its fit.
+    few = qid < 2
+    found = metric_interval("ndcg@5", in_part[few], a[few], qid=qid[few], design=by_name)
+    assert 0.0 <= found.low < found.estimate < found.high <= 1.0
     weight = by_name.sample_weight(in_part, qid=qid)
     np.testing.assert_array_equal(weight, np.where(np.isnan(in_part), 0.0, 3.0))
 
@@ -191,6 +195,7 @@ def test_strata_by_query_are_the_queries():
     ("arguments", "message"),
     [
         ({"measure": "err@5"}, "is no sum of gains"),
+        ({"y_true": np.where(np.arange(240) % 3, np.nan, np.arange(240))}, "80 distinct grades"),
         ({"measure": get_measure("ndcg@5", convention="xgboost")}, "rule for ties"),
         ({"design": LabelDesign(strata="qid", proxy=np.full(240, np.inf))}, "proxy is inf"),
         ({"design": LabelDesign(strata="qid"), "qid": None}, "strata='qid' needs the queries"),
