@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
-from math import e, isfinite, isnan, log, log1p, nan
+from math import e, exp, isfinite, isnan, log, log1p, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -363,6 +363,14 @@ class Stream:
         origin, length = self.range[0], self.range[1] - self.range[0]
         mean, low, high = (origin + length * value for value in (mean, low, high))
         return mean, max(low, self.range[0]), min(high, self.range[1])
+
+    def p_value(self, value: float) -> float:
+        """Inverse of what bets against a mean have won, at most 1."""
+        if (bets := self.bets) is None:
+            return 1.0
+        mean = np.array([(value - self.range[0]) / (self.range[1] - self.range[0])])
+        grown = bets.up[np.newaxis], bets.down[np.newaxis], np.array([bets.count])
+        return exp(-max(float(log_capital(bets, *grown, mean)[0][0]), 0.0))
 
     def _asymptotic_limits(self, so_far: Accumulator, n_best: float) -> tuple[float, float, float]:
         """Interval of one look at a level that depends on the number of items or queries."""
@@ -905,6 +913,44 @@ class ConfidenceSequence:
         if not self._history:
             raise AttributeError("There is no interval yet: pass rows to update() first.")
         return self._history[-1]
+
+    def p_value(self, value: float) -> float:
+        """Compute a p-value of the hypothesis that the target is some value.
+
+        Parameters
+        ----------
+        value : float
+            The value, within the range of the measure or of its differences.
+
+        Returns
+        -------
+        float
+            P-value in [0, 1], of all rows so far. If the value is the target at all looks, it
+            falls to p or below at any of them with a probability of at most p. It is at most ``1 -
+            level`` where the interval, before any intersection, lacks the value.
+
+        Raises
+        ------
+        ValueError
+            If the value is outside the range, or the method is not "betting" on values of
+            queries, of pairs or above a threshold.
+
+        Examples
+        --------
+        >>> from sklearn_rank.inference import ConfidenceSequence
+        >>> sequence = ConfidenceSequence("precision@1")
+        >>> interval = sequence.update([[1, 0, 0]] * 20, [[3, 2, 1]] * 20)
+        >>> round(sequence.p_value(0.5), 5)
+        2e-05
+        """
+        if (stream := self._stream) is None:
+            return 1.0
+        if stream.bets_on is None:
+            raise ValueError(
+                f"There is no p-value for {stream.target}: it needs bets on values, by method="
+                "'betting', of queries, of the AUC or above a threshold; read the interval."
+            )
+        return stream.p_value(check_number("value", value, *stream.range))
 
     @property
     def history(self) -> tuple[Interval, ...]:
