@@ -19,6 +19,7 @@ from ._printed import Printed, Table
 from ._sklearn_compat import rows_at
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import (
+    check_column,
     check_generator,
     check_number,
     check_position,
@@ -776,16 +777,15 @@ def team_draft(
     length = n_items if k is None else min(check_whole("k", k), n_items)
     n_drafted, rng = min(length, *map(len, lists)), check_generator(random_state)
     team: dict[Hashable, str | None] = {}
-    left = [(name, (x for x in y if x not in team)) for name, y in zip(rankings, lists)]
+    names, left = list(rankings), [(x for x in ranking if x not in team) for ranking in lists]
     while len(team) < length:
         for side in rng.permutation(2).tolist():
-            name, items = left[side]
-            for item in islice(items, len(team) < length):
-                team[item] = name if len(team) < n_drafted else None
+            for item in islice(left[side], len(team) < length):
+                team[item] = names[side] if len(team) < n_drafted else None
     return team
 
 
-def team_outcomes(clicks: Any, users: Any = None) -> dict[str, AnyArray]:
+def team_outcomes(clicks: Any, groups: Any = None) -> dict[str, AnyArray]:
     """Turn clicks on interleaved lists into the rows of a test which of two rankings wins.
 
     The ranking with more clicks wins a session; sessions without a winner tell nothing. With the
@@ -797,7 +797,7 @@ def team_outcomes(clicks: Any, users: Any = None) -> dict[str, AnyArray]:
     ----------
     clicks : array-like of shape (n_sessions, 2)
         Number of clicks of each session on items of each team, at least 0.
-    users : array-like of shape (n_sessions,), default=None
+    groups : array-like of shape (n_sessions,), default=None
         Id of the user of each session. The sessions of one user depend on each other: each user
         has one outcome, by the number of sessions won. Pass all sessions of a user in one call:
         of a user with an outcome, later updates are refused. None takes each session as that of
@@ -806,12 +806,12 @@ def team_outcomes(clicks: Any, users: Any = None) -> dict[str, AnyArray]:
     Returns
     -------
     dict
-        Arguments ``y_true`` and ``y_score`` of ``update``, and ``qid`` if there are users.
+        Arguments ``y_true`` and ``y_score`` of ``update``, and ``qid`` if there are groups.
 
     Raises
     ------
     ValueError
-        If ``clicks`` are not two columns of numbers of at least 0, or ``users`` has another
+        If ``clicks`` are not two columns of numbers of at least 0, or ``groups`` has another
         length.
 
     See Also
@@ -836,17 +836,19 @@ def team_outcomes(clicks: Any, users: Any = None) -> dict[str, AnyArray]:
     >>> sequence.n_looks, round(interval.low, 3), round(interval.high, 3)
     (216, 0.501, 0.706)
     """
-    won = np.asarray(clicks, dtype=np.float64)
-    if won.shape[1:] != (2,) or not (np.isfinite(won) & (won >= 0)).all():
+    refuse_misread(clicks=clicks, groups=groups)
+    columns = check_column("clicks", clicks, (1, 2))
+    if columns.shape[1:] != (2,):
         raise ValueError(
-            f"clicks of shape {won.shape} must have two columns, the numbers of clicks of each"
-            " team, finite and at least 0: pass a row for each session."
+            f"clicks has shape {columns.shape}, but must have two columns, how many clicks each"
+            " team has: pass a row for each session."
         )
-    won = (won > won[:, ::-1]).astype(np.float64)
-    if users is None:
+    counts = np.stack([check_vector("clicks", x, lowest=0.0) for x in columns.T], axis=1)
+    won = (counts > counts[:, ::-1]).astype(np.float64)
+    if groups is None:
         won = won[won.any(axis=1)]
         return {"y_true": won, "y_score": np.tile([1.0, 0.0], (len(won), 1))}
-    ids, offsets, rows = group_rows(check_qid(users, len(won), name="users"))
+    ids, offsets, rows = group_rows(check_qid(groups, len(won), name="groups"))
     won = np.add.reduceat(won if rows is None else won[rows], offsets[:-1])
     decided = won[:, 0] != won[:, 1]
     score = np.tile([1.0, 0.0], np.count_nonzero(decided))

@@ -3,10 +3,10 @@
     python benchmarks/studies/interleaving.py            # print, about 15 minutes on one core
     python benchmarks/studies/interleaving.py --write    # also store the results
 
-Protocol, written before the first run. `team_draft` makes the list of each session, `team_outcomes`
-its winner, and a confidence sequence of `"top1"` at 95 %, `best_after=500` sessions one by one,
-decides for a ranking as soon as its limits of the chance to win lack 1/2. Nothing was chosen by
-these designs.
+Protocol, written before the first run. `team_draft` makes the list of each session,
+`team_outcomes` its winner, and a confidence sequence of `"top1"` at 95 %, `best_after=500`
+sessions one by one, decides for a ranking as soon as its limits of the chance to win lack 1/2.
+Nothing was chosen by these designs.
 
 `null`: 2,000 histories of 2,000 sessions, of which none should be decided. Wrong decisions for the
 first ranking and for the second are counted by themselves, beside those of an exact binomial test
@@ -22,12 +22,13 @@ at .05 that is looked at after every session too. Aim: at most .05 for both toge
 `power`: 2,000 histories in which the first ranking wins decided sessions with chance .55, .6 and
 .7, to 20,000 decided sessions. Decided sessions until the decision, the median and the number by
 which .8 of the histories have decided, beside the least number from which on an exact binomial
-test of a number that is fixed before has a power of .8, and the share that has decided by then; and
-decisions for the second ranking, which are wrong. Aim: the numbers are reported, whatever they are.
+test of a number that is fixed before has a power of .8, and the share that has decided by then;
+and decisions for the second ranking, which are wrong. Aim: the numbers are reported, whatever they
+are.
 
 Whether a history is decided depends on the numbers of sessions and wins alone: the least number of
-wins that decides is found for each number of sessions by the capital of the bets, and compared with
-`ConfidenceSequence` itself on some histories.
+wins that decides is found for each number of sessions by the capital of the bets, and compared
+with `ConfidenceSequence` itself on some histories.
 """
 
 import argparse

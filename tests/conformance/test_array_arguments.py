@@ -316,6 +316,10 @@ def calls():
             clicks.click_amounts,
             {"clicks": CLICKS, "propensity": PROBABILITY},
         ),
+        "clicks.team_outcomes": (
+            clicks.team_outcomes,
+            {"clicks": np.c_[CLICKS, 1 - CLICKS], "groups": GROUPS},
+        ),
         "clicks.random_order_propensities": (
             clicks.random_order_propensities,
             {"clicks": CLICKS, "position": POSITION, "qid": QID},

@@ -1,4 +1,9 @@
-"""Propensities from clicks, session by session and by direct maximisation of the likelihood."""
+"""Propensities from clicks, session by session and by direct maximisation of the likelihood.
+
+All outcomes of the coins of team-draft interleaving.
+"""
+
+from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import minimize
@@ -44,3 +49,25 @@ def best_likelihood(kind, clicks, position):
     found = minimize(loss, np.zeros(places + kinds), method="BFGS", options={"gtol": 1e-9})
     theta = expit(found.x[:places])
     return -found.fun, theta / theta[0]
+
+
+def drafts(first, second, k, shown=()):
+    """Mixed lists of items with their teams 0 and 1, by the coins, and their probabilities."""
+    taken = [item for item, _ in shown]
+    left = [[x for x in ranking if x not in taken] for ranking in (first, second)]
+    if len(shown) >= k or not (left[0] or left[1]):
+        # Places after the end of the shorter ranking have no team.
+        n_teams = min(len(first), len(second))
+        teams = [(item, team if i < n_teams else None) for i, (item, team) in enumerate(shown)]
+        return {tuple(teams): Fraction(1)}
+    found = {}
+    for order in ((0, 1), (1, 0)):
+        mixed = list(shown)
+        for team in order:
+            taken = [item for item, _ in mixed]
+            rest = [x for x in (first, second)[team] if x not in taken]
+            if rest and len(mixed) < k:
+                mixed.append((rest[0], team))
+        for end, chance in drafts(first, second, k, tuple(mixed)).items():
+            found[end] = found.get(end, 0) + chance / 2
+    return found
