@@ -159,6 +159,8 @@ def test_the_number_of_queries_is_that_of_a_plan():
     plan = sample_size("ndcg@5", difference=found.estimate, random_state=0, **pilot)
     assert grouped.n_to_decide[0] == pytest.approx(plan.n_groups, rel=0.25)
     assert "groups would decide" in str(grouped)
+    days = compare("ndcg@5", y, scores, groups=np.datetime64("2024-01-01") + np.arange(150))
+    assert "days would decide" in str(days)
 
 
 def test_where_no_number_is_said():
