@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
             with suppress(OSError, ValueError):
                 # Else the interpreter complains when it flushes at its end.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = 0
+            code = 2 if vars(options).get("fail_if") else 0  # An unread gate does not pass
         except KeyboardInterrupt:
             code = 130  # as of shells
     # Queries whose value is set to NaN are left out of what is written.

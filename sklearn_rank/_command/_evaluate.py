@@ -151,12 +151,11 @@ def _failures(title: str, comparison: Comparison, fail_if: Iterable[str]) -> lis
     """Say which contrasts have a verdict that fails, of the first ranker against the second."""
     if comparison.greater_is_better is None:
         raise CommandError(f"--fail-if: no value of {title} is better: name another measure")
-    found = []
-    for contrast, conclusion in zip(comparison, comparison.conclusions, strict=True):
-        winner = conclusion.partition(" better")[0]
+    found, of_each = [], (comparison.conclusions, comparison.differences)
+    for contrast, conclusion, difference in zip(comparison, *of_each, strict=True):
         verdict = "equal" if conclusion.startswith("equal within") else "inconclusive"
-        if winner != conclusion:
-            verdict = "better" if contrast.startswith(f"{winner} - ") else "worse"
+        if " better" in conclusion:  # Names may be any text, so that the sign says whose
+            verdict = "better" if comparison.greater_is_better == (difference > 0.0) else "worse"
         shown = {verdict} | ({"not-better"} if verdict != "better" else set())
         if shown.intersection(fail_if):
             found.append(f"{contrast} is {verdict} by {title}")

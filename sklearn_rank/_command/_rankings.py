@@ -123,6 +123,10 @@ def _read_runs(options: Namespace) -> Rankings:
     names = names if len(set(names)) == len(names) else paths
     if len(set(paths)) < len(paths):
         raise CommandError(f"a run is named twice: {', '.join(paths)}")
+    if "-" in (*paths, options.qrels):
+        raise CommandError(
+            "- is standard input, but runs and judgments are files: pass their names"
+        )
     complete = True if options.complete else False if options.shared else None
     unjudged = "left out" if options.condensed else "negative"
     qrels = attempt(load_qrels, options.qrels, unjudged=unjudged, complete=complete)
@@ -291,6 +295,7 @@ def given(options: Namespace) -> dict[str, Any]:
 RENAMED = {
     "load_qrels(..., complete=True)": "--complete",
     "complete=False": "--shared",
+    "pass their scores by name": "pass another run, or both columns by --score",
     "its scores of all rows as scores=": "--champion",
     "scores belongs": "--champion belongs",
     "review_top": "--review-top",

@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -147,6 +150,37 @@ def test_files_without_an_option_are_runs_only_with_judgments(command):
     assert "system.run, other.run are several files: pass one table, or runs and --qrels" in err
     both = "system.run", "other.run", "--qrels", "judgments.qrels", "--measure", "ap"
     assert command("evaluate", *both)[2] == command("compare", *both)[2] == 0
+
+
+@pytest.mark.parametrize("names", [("is it better", "b.run"), ("b", "b - x")])
+def test_names_of_runs_say_nothing_about_the_verdict(command, runs, names):
+    for old, new in zip(("a.run", "b.run"), names, strict=True):
+        (runs / old).rename(runs / new)
+    given = (*RUNS[3:], "--fail-if", "worse")
+    assert command("compare", *names, *given)[2] == 0
+    out, _, code = command("compare", *names[::-1], *given)
+    assert (code, out.splitlines()[-1]) == (
+        1,
+        f"fails: {names[1]} - {names[0]} is worse by recall@5",
+    )
+
+
+@pytest.mark.usefixtures("runs")
+def test_runs_are_two_files_or_more(command):
+    assert "- is standard input, but runs and" in command("compare", "-", "b.run", *RUNS[3:])[1]
+    out, err, code = command("compare", "b.run", *RUNS[3:], "--fail-if", "worse")
+    assert (out, code) == ("", 2)
+    assert "at least 2 are needed: pass another run" in err
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_gate_whose_output_nobody_reads_does_not_pass():
+    reader, writer = os.pipe()
+    os.close(reader)
+    gate = [sys.executable, "-m", "sklearn_rank", *RUNS, "--fail-if", "worse"]
+    for given, code in ((gate, 2), (gate[:-2], 0)):
+        assert subprocess.run(given, stdout=writer, check=False).returncode == code
+    os.close(writer)
 
 
 @pytest.mark.usefixtures("runs")
