@@ -320,11 +320,12 @@ class Lists:
 
     def parts(self, n_items: int) -> list[tuple[Lists, slice]]:
         """Cut into parts of about so many items, and the items of each; lists stay whole."""
-        shares = np.linspace(0, self.offsets[-1], max(int(self.offsets[-1]) // n_items, 1) + 1)
-        ends = np.unique(np.searchsorted(self.offsets, shares)).tolist()
-        items = [slice(self.offsets[a], self.offsets[b]) for a, b in pairwise(ends)]
-        parts = [self.part(a, b) for a, b in pairwise(ends)] if len(items) > 1 else [self]
-        return list(zip(parts, items, strict=True))
+        n = int(self.offsets[-1])
+        if n < 2 * n_items or self.n_lists == 1:
+            return [(self, slice(0, n))]
+        shares = np.linspace(0, n, n // n_items + 1)
+        ends = pairwise(np.unique(np.searchsorted(self.offsets, shares)).tolist())
+        return [(self.part(a, b), slice(self.offsets[a], self.offsets[b])) for a, b in ends]
 
     def to_rows(self, values: FloatArray, n_rows: int) -> FloatArray:
         """Put values of the items back into the order of the user's rows."""
