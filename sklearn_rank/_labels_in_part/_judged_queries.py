@@ -315,8 +315,8 @@ class JudgedQueries:
             odds = (1.0 - partial.probability) / partial.probability
             residual = odds[drawn] * (y[drawn] - (without * q_drawn).sum(axis=0))
             shown = (without * slopes[:, :, drawn]).sum(axis=1) * residual
-            mean = weight @ of_items
-            deviation = odds * np.sqrt(partial.probability * mean * (1.0 - mean))
+            spread = (weight @ of_items) * (weight @ (1.0 - of_items))
+            deviation = odds * np.sqrt(partial.probability * spread)
             predicted = (weight @ slopes * deviation)[:, partial.open]
             yield expected @ weight, predicted, shown
 

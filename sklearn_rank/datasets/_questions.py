@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from inspect import signature
 from itertools import chain
 from typing import Any
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from .. import _outer
 from .._typing import AnyArray
 from .._validation import (
     as_array,
     column_names,
     distinct_codes,
     refuse_beside_judgments,
+    shown,
 )
 from ..metrics import Measure, get_measure
 from ._runs import JudgedRuns, one_by_one
@@ -114,12 +114,17 @@ def _ask_in_part(
         raise ValueError(f"{min(wrong)} is for judgments that are all known: leave it out.")
     qrels = y_true if isinstance(y_true, Bunch) else load_qrels(y_true)
     unjudged, given = qrels.get("unjudged", "negative"), _of_documents(design)
-    frame = given.get("proxy")
+    of_frame = next((x for x in ("proxy", "inclusion_probability") if x in given), None)
+    frame = given[of_frame] if of_frame else None
+    if frame is None and "pool" not in given:
+        raise ValueError(
+            "strata='qid' does not name the documents that could have been chosen: pass a grade of"
+            " each as proxy= of the design, or the probability of each as inclusion_probability=."
+        )
     if frame is None and unjudged != "unknown":
         raise ValueError(
-            f"design is for documents of unknown relevance, but unjudged={unjudged!r}: pass"
-            " load_qrels(..., unjudged='unknown'), or as proxy= of the design a grade of each"
-            " document that could have been chosen."
+            f"pool is for documents of unknown relevance, but unjudged={unjudged!r}: pass"
+            " load_qrels(..., unjudged='unknown')."
         )
     judged = JudgedRuns.of(_unknown(qrels, frame or {}), runs)
     judged.warn_of_unjudged()
@@ -131,15 +136,15 @@ def _ask_in_part(
 
     k = max(_last_position(measure) for measure in measures)
     tops = {name: _places(run, counts, k) for name, run in judged.runs.items()}
-    documents = dict.fromkeys(chain(known, frame or {}, *tops.values()))
+    documents = dict.fromkeys(chain(known, *given.values(), *tops.values()))
     numbers = {query: i for i, query in enumerate(judged.queries)}
     rows = [pair for pair in documents if pair[0] in numbers]
     chosen = [frame is None or pair in frame for pair in rows]
     outside = [x for x, could in zip(rows, chosen, strict=True) if not could and x not in known]
     if outside and unjudged == "unknown":
         raise ValueError(
-            f"proxy lacks {len(outside)} documents that runs have among the first {k}, such"
-            f" as {outside[0][1]!r} of the query {outside[0][0]!r}: pass a grade of each, or"
+            f"{of_frame} lacks {len(outside)} documents that runs have among the first {k}, such"
+            f" as {outside[0][1]!r} of the query {outside[0][0]!r}: pass a value of each, or"
             " load_qrels(..., unjudged='negative')."
         )
     # Nameless documents, at the places after the last one of the shortest run.
@@ -151,8 +156,12 @@ def _ask_in_part(
     either = np.where(chosen, np.nan, 0.0).tolist()
     labels = [known.get(pair, other) for pair, other in zip(rows, either, strict=True)]
     y_true = np.array(labels + [0.0] * len(more))
-    if all(measure.kind == "binary" and measure.rel is None for measure in measures):
+    of_two = [measure.kind == "binary" and measure.rel is None for measure in measures]
+    if all(of_two):
         y_true = np.where(np.isnan(y_true), np.nan, y_true >= 1.0)
+    else:
+        two = zip(measures, of_two, strict=True)
+        measures = [replace(x, rel=1.0) if is_of_two else x for x, is_of_two in two]
     scores = {
         name: np.array([-top.get(pair, np.inf) for pair in rows] + [-(k + 1.0)] * len(more))
         for name, top in tops.items()
@@ -170,19 +179,22 @@ def _ask_in_part(
         design=_design_of_rows(design, given, rows, could_be, qid),
         **columns,
     )
-    text = f"; {len(outside)} documents without proxy not relevant" if outside else ""
+    text = f"; {len(outside)} documents without {of_frame} not relevant" if outside else ""
     return result, text
 
 
 def _of_documents(design: Any) -> dict[str, dict[Pair, float]]:
     """Columns of a design by query and document."""
-    if isinstance(design, str):
-        return {}
+    if not is_dataclass(design):
+        raise TypeError(
+            f"design={shown(design)} does not name the documents that could have been chosen: pass"
+            " LabelDesign(strata='qid', proxy={query: {document: grade}})."
+        )
     named = ("proxy", "inclusion_probability", "pool")
     values = {x.name: getattr(design, x.name) for x in fields(design)}
     values = {name: x for name, x in values.items() if x is not None and x is not False}
     of_rows = [name for name in values if name not in (*named, "strata")]
-    if of_rows or values.get("strata", "qid") != "qid":
+    if of_rows or not isinstance(strata := values.get("strata", "qid"), str) or strata != "qid":
         raise TypeError(
             f"{(*of_rows, 'strata')[0]} of the design is for rows, but y_true has judgments: say"
             " how documents were chosen by strata='qid', or by inclusion_probability= or pool= as"
@@ -210,10 +222,9 @@ def _design_of_rows(
         other = min(entries.values()) if name == "proxy" else 0.0
         values = np.array([entries.get(x, other) for x in rows])
         columns[name] = values if name == "proxy" else np.where(chosen, values, 1.0)
-    if isinstance(design, str) or design.strata is not None:
-        strata = distinct_codes(qid).codes if not isinstance(design, str) else 0
-        columns["strata"] = np.where(chosen, strata, -1)
-    return replace(_outer.LabelDesign(strata=0) if isinstance(design, str) else design, **columns)
+    if design.strata is not None:
+        columns["strata"] = np.where(chosen, distinct_codes(qid).codes, -1)
+    return replace(design, **columns)
 
 
 def _unknown(qrels: Bunch, frame: Mapping[Pair, float]) -> Bunch:

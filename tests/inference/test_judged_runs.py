@@ -406,6 +406,43 @@ def test_a_design_of_documents_is_that_of_rows():
     np.testing.assert_allclose(again.values, expected.values, atol=1e-9)
 
 
+def test_a_judge_that_is_always_right_has_limits():
+    labels, judge, runs = judged_in_part()
+    known = {q: {d: int(judge[q][d] > 0.4) for d in of_query} for q, of_query in labels.items()}
+    design = LabelDesign(strata="qid", proxy=judge)
+    found = metric_interval("precision@5", known, runs["a"], design=design)
+    assert found.low < found.estimate < found.high
+
+
+def test_measures_of_grades_and_of_two_classes_share_a_design():
+    labels, judge, runs = judged_in_part()
+    grades = {q: {d: 2 * y for d, y in of_query.items()} for q, of_query in labels.items()}
+    design = LabelDesign(strata="qid", proxy=judge)
+    both = metric_interval(["ndcg@5", "precision@5"], grades, runs["a"], design=design)
+    alone = metric_interval("precision@5", grades, runs["a"], design=design)
+    assert both.pointwise[1].estimate == alone.estimate
+
+
+def test_documents_that_could_have_been_chosen_are_named():
+    labels, judge, runs = judged_in_part()
+    unknown = load_qrels(labels, unjudged="unknown")
+    chances = {q: dict.fromkeys(of_query, 0.4) for q, of_query in judge.items()}
+    design = LabelDesign(inclusion_probability=chances)
+    found = compare("recall@5", unknown, runs, design=design)
+    assert "over queries, 330 of 780 labels known" in found.target
+    # Weighted labels, whose share of the relevant ones is near that by a good judge.
+    of_judge = compare("recall@5", labels, runs, design=LabelDesign(strata="qid", proxy=judge))
+    np.testing.assert_allclose(found.values, of_judge.values, atol=0.04)
+    for wrong, message in (
+        ("all", "design='all' does not name the documents"),
+        (True, "design=True does not name the documents"),
+        (LabelDesign(strata="qid"), "strata='qid' does not name the documents"),
+        (LabelDesign(strata=[1, 2], proxy=judge), "strata of the design is for rows"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            compare("recall@5", unknown, runs, design=wrong)
+
+
 def test_a_pool_of_documents_has_bounds():
     labels, _, runs = judged_in_part()
     unknown = load_qrels(labels, unjudged="unknown")
@@ -425,7 +462,7 @@ def test_what_a_design_of_documents_lacks_is_asked_for():
     with pytest.raises(ValueError, match=r"ap depends on all documents, .* such as 'ndcg@10'"):
         metric_interval("ap", labels, runs["a"], design=design)
     with pytest.raises(ValueError, match=r"but unjudged='negative': pass load_qrels\(.*'unknown'"):
-        metric_interval("precision@5", labels, runs["a"], design="all")
+        metric_interval("precision@5", labels, runs["a"], design=LabelDesign(pool=labels))
     with pytest.raises(TypeError, match="review_top of the design is for rows, but y_true has"):
         metric_interval(
             "precision@5", labels, runs["a"], design=LabelDesign(review_top=5, scores=runs["a"])
