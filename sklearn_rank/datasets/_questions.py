@@ -52,7 +52,11 @@ def call_on_runs(
     result = door(measures if several else measures[0], y_true, scores, qid=qid, **columns)
     conventions = {getattr(x.inner, "convention", None) or "" for x in measures} - {""}
     rules = "".join(f"; as {system}" for system in sorted(conventions))
-    target = f"{result.target}{rules}{judged.text}"
+    text, of_judged = judged.text, [x.inner.of_judged for x in measures]
+    if any(of_judged):
+        rest = "" if all(of_judged) else "not relevant, for bpref "
+        text = text.replace("not relevant", f"{rest}left out")
+    target = f"{result.target}{rules}{text}"
     if of_curve and isinstance(measure, str):
         target = target.replace(measures[0].name, measure, 1)  # that of some place
     return replace(result, target=target)

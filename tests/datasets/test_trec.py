@@ -16,6 +16,7 @@ from sklearn.utils import Bunch
 
 from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
 from sklearn_rank.exceptions import MissingQueryWarning
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import get_measure
 
 ignore_undefined = pytest.mark.filterwarnings(
@@ -133,6 +134,10 @@ def test_bpref_is_of_judged_documents_however_others_count(level, unjudged):
         theirs = evaluator.evaluate(run)
         expected = [theirs[query]["bpref"] for query in ids]
         np.testing.assert_allclose(np.nan_to_num(values), expected, atol=1e-12)
+    found = metric_interval("bpref", load_qrels(qrels, complete=False), run)
+    assert "unjudged documents left out (" in found.target
+    both = metric_interval(["bpref", "rr"], load_qrels(qrels, complete=False), run)
+    assert "unjudged documents not relevant, for bpref left out (" in both.target
 
 
 @ignore_undefined
