@@ -3,6 +3,7 @@
     python benchmarks/studies/graded_in_part.py                  # print, about three hours
     python benchmarks/studies/graded_in_part.py --write          # also store the results
     python benchmarks/studies/graded_in_part.py --only 0 5       # some of the designs, by number
+    python benchmarks/studies/graded_in_part.py --judges 0.9     # some of the judges
 
 Protocol, written before the first run. A population is 4,000 queries of 50 or 30 documents with
 grades 0 to 3. The signal of a document has a Laplace distribution, the deviation of its query
@@ -57,6 +58,7 @@ DESIGNS = [
     for name in ("ndcg@10", "dcg@10")
 ]
 N_QUERIES = 4000
+JUDGES = {"0.7": 0.0, "0.8": 0.0, "0.9": 0.0, "0.8, favours a": 0.6}
 
 
 @cache
@@ -70,15 +72,15 @@ def population(n):
     a, b = (signal + size * rng.normal(size=shape) for size in (1.0, 1.4))
     noise, judges = rng.standard_t(3, shape), {}
     shares = [np.mean(y < grade) for grade in (1, 2, 3)]
-    for name, favour in ((0.7, 0.0), (0.8, 0.0), (0.9, 0.0), ("0.8, favours a", 0.6)):
-        target, low, high = float(str(name)[:3]), 0.0, 20.0
+    for name, favour in JUDGES.items():
+        target, low, high = float(name[:3]), 0.0, 20.0
         for _ in range(20):
             size = (low + high) / 2.0
             seen = latent + favour * (a - signal) + size * noise
             grades = sum((seen > cut).astype(float) for cut in np.quantile(seen, shares))
             better = roc_auc_score((y > 0).ravel(), grades.ravel()) > target
             low, high = (size, high) if better else (low, size)
-        judges[str(name)] = grades
+        judges[name] = grades
     return y, a, b, judges
 
 
@@ -94,9 +96,10 @@ def intervals(measure, labels, scores, qid, design):
     return [(x.estimate, x.low, x.high) for x in (found[0], found[1].interval)]
 
 
-def cells(designs, repetitions):
+def cells(designs, judges_asked, repetitions):
     for name, n_queries, n, n_labels in designs:
         y, a, b, judges = population(n)
+        judges = {judge: judges[judge] for judge in judges_asked}
         of_all, measure = np.repeat(np.arange(N_QUERIES), n), get_measure(name)
         values = [measure(y.ravel(), s.ravel(), qid=of_all) for s in (a, b)]
         truth = np.array([values[0], values[0] - values[1]])
@@ -141,8 +144,9 @@ if __name__ == "__main__":
     parser.add_argument("--repetitions", type=int, default=400)
     parser.add_argument("--only", nargs="+", type=int, default=list(range(len(DESIGNS))))
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--judges", nargs="+", default=list(JUDGES))
     arguments = parser.parse_args()
     print(describe_machine())
     keys = ("measure", "queries", "documents", "labels", "judge", "target")
-    asked = cells([DESIGNS[i] for i in arguments.only], arguments.repetitions)
+    asked = cells([DESIGNS[i] for i in arguments.only], arguments.judges, arguments.repetitions)
     run_cells(asked, "graded_in_part", keys, arguments.write)

@@ -40,9 +40,10 @@ def sampled(rng, y, qid, m):
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=str)
-def test_values_are_the_means_over_all_grades(measure):
+@pytest.mark.parametrize("graded", [(0.0, 0.0), (3.0, 1.0)])
+def test_values_are_the_means_over_all_grades(measure, graded):
     rng, levels = np.random.default_rng(0), np.array([0.0, 1.0, 3.0])
-    y = np.array([np.nan, 0.0, np.nan, 0.0, np.nan])
+    y = np.array([np.nan, graded[0], np.nan, graded[1], np.nan])
     scores = np.array([[3.0, 2.0, 2.0, 1.0, 0.0], [1.0, 5.0, 0.0, 4.0, 3.0]])
     probability = np.array([0.5, 0.4, 0.5, 1.0, 0.3])
     logits = -1.0 + np.sort(rng.normal(size=(5, 2)), axis=1)[:, ::-1]
@@ -65,13 +66,13 @@ def test_values_are_the_means_over_all_grades(measure):
         assert np.abs(added[0]).min() > 0.008
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=str)
+@pytest.mark.parametrize("measure", [*MEASURES, get_measure("ndcg@3", gain=np.sqrt)], ids=str)
 @pytest.mark.parametrize("contrast", [(1.0, 0.0), (1.0, -1.0)])
 def test_limits_of_pools_are_the_extremes_over_all_grades(measure, contrast):
     rng = np.random.default_rng(1)
-    for trial in range(12):
+    for trial in range(15):
         y, a, b = rng.integers(0, 4, size=6).astype(float), *rng.normal(size=(2, 6)).round(0)
-        y[rng.permutation(6)[:4]] = np.nan
+        y[rng.permutation(6)[:3]] = np.nan
         y[~np.isnan(y)] *= trial % 3 > 0
         labels, qid = np.append(y, [3.0, 2.0]), np.repeat([0, 1], [6, 2])
         scores = {"a": np.append(a, [1.0, 0.0]), "b": np.append(b, [0.0, 1.0])}
