@@ -852,11 +852,13 @@ def _refuse_contradicted(evidence: Evidence) -> None:
     if partial.batches is not None or partial.at_random:
         return  # whose probabilities are no given ones
     _refuse_number(partial, evidence.units)
-    probability, n_rows = np.unique(partial.probability, return_counts=True)
+    distinct = np.unique(partial.probability, return_inverse=True, return_counts=True)
+    probability, which, n_rows = distinct
+    of_each = np.split(np.argsort(which, kind="stable"), np.cumsum(n_rows)[:-1])
     # Of fewer rows no choice is as seldom. Rows of a group may have been drawn together.
     many = (probability > 0.0) & (probability < 1.0) & (n_rows > -np.log2(CHANCE))
-    for p in probability[many].tolist() if evidence.groups is None else ():
-        rows, where = partial.probability == p, f" of probability {p:.4g}"
+    for i in np.flatnonzero(many) if evidence.groups is None else ():
+        rows, where = of_each[i], f" of probability {probability[i]:.4g}"
         instead = (
             "pass how they were chosen, as LabelDesign(review_top=k, scores=champion), or"
             " LabelDesign(pool=~np.isnan(y_true)) if they are the first rows of several rankers"
