@@ -831,7 +831,9 @@ def check_grades_in_part(joined: Evidence, queries: Sequence[Evidence]) -> None:
     for query, value in zip(queries, values.tolist(), strict=True):
         total: Any = query.grade_total
         gains = total.gain(query.data.labels)
-        of_best = np.sort(gains)[::-1] @ np.diff(total.ideal) if total.is_ratio else 1.0
+        of_best = 1.0
+        if total.ideal is not None:
+            of_best = np.sort(gains)[::-1] @ np.diff(total.ideal)
         if of_best and not np.isclose(total.weights @ gains / of_best, value, atol=1e-12):
             raise ValueError(
                 f"{name} of these scores is no sum of gains over that of the best order, since its"

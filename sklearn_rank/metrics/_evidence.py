@@ -453,10 +453,6 @@ class GradeTotal(NamedTuple):
     # (n_items + 1,): Sums of the first discounts, if divided by that of the best order
     ideal: FloatArray | None = None
 
-    @property
-    def is_ratio(self) -> bool:
-        return self.ideal is not None
-
 
 @dataclass(frozen=True, eq=False)
 class FractionalList:
