@@ -901,7 +901,8 @@ def are_judgments(y_true: Any, scores: Any = None, of_each: bool = False) -> boo
     runs = list(scores.values()) if isinstance(scores, Mapping) else []
     if not isinstance(y_true, Mapping) or columns:
         # An array of labels would not be rows of judgments, whatever the scores are.
-        return not hasattr(y_true, "dtype") and any(isinstance(x, Mapping) for x in runs)
+        may_be = not hasattr(y_true, "dtype") and any(isinstance(x, Mapping) for x in runs)
+        return may_be or _are_tuples(y_true)
     if not of_each or any(isinstance(x, Mapping | set | frozenset) for x in y_true.values()):
         return True
     return any(
@@ -911,6 +912,13 @@ def are_judgments(y_true: Any, scores: Any = None, of_each: bool = False) -> boo
         or not set(column_names(x) or ()).isdisjoint(DOCUMENTS)
         for x in runs
     )
+
+
+def _are_tuples(rows: Any) -> bool:
+    """Whether rows are an iterator, or tuples (text, document, number), as labels never are."""
+    first: Any = rows[0] if isinstance(rows, list | tuple) and rows else ()
+    is_row = isinstance(first, list | tuple) and len(first) > 2 and isinstance(first[0], str)
+    return hasattr(rows, "__next__") or (is_row and is_number(first[2]))
 
 
 def refuse_beside_judgments(**columns: Any) -> None:

@@ -335,7 +335,7 @@ def sample_size(
     the pilot's variance allows n from 566 to 1,245
     """
     of_rows = {"qid": qid, "groups": groups, "pos_label": pos_label}
-    if isinstance(pilot, tuple) and len(pilot) == 2 and are_judgments(*pilot):
+    if isinstance(pilot, tuple | list) and len(pilot) == 2 and are_judgments(*pilot):
         measure, pilot, of_rows = _outer.pilot_of_runs(measure, pilot, **of_rows)
     measure = get_measure(measure)
     of_two = [difference, power, correlation]

@@ -65,6 +65,7 @@ def call_on_runs(
 def pilot_of_runs(measure: Any, pilot: Any, **columns: Any) -> tuple[Any, Any, dict[str, Any]]:
     """Measure, labels and scores, and columns, of judged runs as a pilot."""
     y_true, scores = pilot
+    get_measure(measure)  # refuses several
     refuse_beside_judgments(**{name: x for name, x in columns.items() if name != "groups"})
     is_named = _are_named(scores)
     judged = JudgedRuns.of(y_true, scores if is_named else {"": scores})

@@ -379,8 +379,8 @@ def _of_mapping(title: str, mapping: Mapping[Any, Any], name: str) -> _Columns:
 def _of_tuples(source: Any, name: str) -> _Columns:
     if not isinstance(source, Iterable):
         raise TypeError(
-            f"{source!r} is no path, stream, mapping, frame or list of (query, document, {name}):"
-            " pass one of these."
+            f"{shown(source)} is no path, stream, mapping, frame or list of (query, document,"
+            f" {name}): pass one of these."
         )
     rows = list(source)
     for number, entry in enumerate(rows):

@@ -145,7 +145,9 @@ def test_one_reading_of_each_form_at_each_door(form):
     interval = metric_interval("rr", qrels, runs[0])
     assert metric_interval("rr", make(qrels, "score"), make(runs[0], "score")) == interval
     rows = [(q, d, v) for q, of_query in qrels.items() for d, v in of_query.items()]
-    assert metric_interval("rr", rows, runs[0]) == interval
+    retrieved = [(q, d, v) for q, of_query in runs[0].items() for d, v in of_query.items()]
+    for judged, run in ((rows, runs[0]), (rows, retrieved), (iter(rows), iter(retrieved))):
+        assert metric_interval("rr", judged, run) == interval
     value = recall_at_k_score(make(qrels, "score"), make(runs[0], "score"), k=5)
     assert value == recall_at_k_score(qrels, runs[0], k=5)
 
@@ -232,6 +234,10 @@ def test_a_pilot_of_runs_plans_as_its_rows_do():
     )
     assert found == expected
     assert "15 groups" in str(found)
+    pair = [qrels, runs]
+    assert sample_size("ndcg@10", difference=0.05, pilot=pair, groups=groups) == found
+    with pytest.raises(ValueError, match="'recall@5,10' is not the name of one measure"):
+        sample_size("recall@5,10", difference=0.05, pilot=pair)
 
 
 def test_unjudged_documents_count_as_the_user_says():
