@@ -483,6 +483,8 @@ def _of_json(title: str, lines: list[tuple[int, str]], names: tuple[str, ...]) -
     try:
         found = json.loads("".join(text for _, text in lines), object_pairs_hook=_object)
         if isinstance(found, dict) and all(isinstance(x, dict | list) for x in found.values()):
+            if (columns := column_names(found)) is not None:
+                return _of_columns(title, "Entry", found, columns, names)
             return _of_mapping(title, found, names[0])
         rows = found if isinstance(found, list) else [found]
     except json.JSONDecodeError:

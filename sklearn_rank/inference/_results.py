@@ -347,11 +347,13 @@ class Comparison(Printed):
             return ()
         n, _ = self._size()
         numbers = zip(self.differences, self.difference_errors, self.low, self.high, strict=True)
-        found = []
+        found, wins = [], self.wins
         for i, (difference, error, low, high) in enumerate(numbers):
             size, half = nan, (high - low) / 2.0
             if self._conclusion(i) == NO_DIFFERENCE and error > 0.0 and half > 0.0:
-                size = n * growth_to_decide(difference, error, half, self.margin or 0.0)
+                growth = growth_to_decide(difference, error, half, self.margin or 0.0)
+                # Limits of ties alone are those of one query more, and shrink as 1 / n.
+                size = n * (growth if wins[i][0] or wins[i][2] else growth**0.5)
                 size = max(float(f"{size:.2g}"), n + 1.0)
             found.append(size)
         return tuple(found)

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import warnings
 from collections import namedtuple
 
@@ -274,6 +275,7 @@ def frames(run, column):
     others = {"docid": list(range(len(rows))), "query": ["some words"] * len(rows)}
     return {
         "Bunch": Bunch(**{name: np.array(x) for name, x in ours.items()}),
+        "columns in JSON": io.StringIO(json.dumps(ours)),
         "pandas": pd.DataFrame(ours),
         "polars": pl.DataFrame(named("query_id", "doc_id", column)),
         "pyarrow": pa.table(named("query-id", "corpus-id", "score")),

@@ -163,6 +163,18 @@ def test_the_number_of_queries_is_that_of_a_plan():
     assert "days would decide" in str(days)
 
 
+def test_a_ranker_beside_itself_is_equal_with_the_number_of_queries_that_is_said():
+    asked = {"margin": 0.01, "alternative": "two-sided"}
+
+    def beside_itself(n):
+        y, scores = rankers(n=n)
+        return compare("ndcg@5", y, {"new": scores["a"], "old": scores["a"]}, **asked)
+
+    (n,) = beside_itself(30).n_to_decide
+    assert 60 < n < 300
+    assert beside_itself(int(n)).conclusions == ("equal within 0.01",)
+
+
 def test_where_no_number_is_said():
     y, scores = rankers(n=80)
     assert np.isnan(compare("ndcg@5", y, {x: scores[x] for x in "ab"}).n_to_decide).all()
