@@ -286,6 +286,7 @@ def lists_of_run(measure: Measure, both: Bunch) -> ScoredLists:
     if measure.of_judged:
         score = np.where(both.judged, score, -np.inf)
     # Not by measure.lists, since queries with one document are no ids of rows here.
+    measure._check_arguments(ideal=ideal)
     lists = measure._read(y_true, score, qid=both.qid)
     return measure._with_relevant(lists, y_true.shape, None, None, n_relevant=None, ideal=ideal)
 

@@ -84,7 +84,7 @@ def same(found, expected):
 
 def _plain(value):
     if is_dataclass(value):
-        return asdict(value)
+        return _plain(asdict(value))
     if isinstance(value, tuple | list):
         return [_plain(one) for one in value]
     if isinstance(value, dict):
