@@ -87,7 +87,7 @@ GROUPS = {  # in reading order
         "rules_differ",
         "accuracy_at_top_certificate",
     ],
-    "queries": ["compare_rankers", "retrieval"],
+    "queries": ["compare_rankers"],
     "labels_and_clicks": ["late_labels", "position_bias", "label_ranking"],
     "benchmarks": [
         "top_of_list_rankers",

@@ -321,11 +321,7 @@ def data_cases():
             yield f"load_letor {name}, {more}", partial(wrote, text, datasets.load_letor, **more)
         yield f"letor_to_parquet {name}", partial(parquet, text)
     for name, run in {"run": RUN, "bad": RUN + "q1 Q0\n", "twice": RUN + RUN, "empty": ""}.items():
-        for ties in ("mean", "trec", "unknown"):
-            yield (
-                f"load_trec_run {name}, {ties}",
-                partial(wrote, run, datasets.load_trec_run, ties=ties),
-            )
+        yield f"load_trec_run {name}", partial(wrote, run, datasets.load_trec_run)
         for complete in (None, True, False):
             yield f"join_qrels {name}, {complete}", partial(joined, run, complete=complete)
     for name, qrels in {"qrels": QRELS, "bad": QRELS + "x\n", "twice": QRELS * 2}.items():

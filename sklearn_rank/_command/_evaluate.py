@@ -53,7 +53,7 @@ def run_evaluate(options: Namespace) -> None:
     rows = [{"score": x.score, "measure": x.measure} | x.to_dict() for x in results]
     found = {"text": text, "csv": rows, "json": {"results": rows}}
     found["markdown"] = "\n" + markdown_table(header, table)
-    _write(options, rankings, notes, panels, found)
+    _write(options, rankings.headed(titles), notes, panels, found)
 
 
 def titles_of(names: Iterable[str]) -> list[str]:
@@ -88,7 +88,7 @@ def run_compare(options: Namespace) -> int:
     comparisons: dict[str, Comparison] = {}
     notes: list[str] = []
     titles = titles_of(options.measure or rankings.usual_measures[:1])
-    asked = _as_judged(rankings, titles, options) if options.fail_if else options
+    asked = _for_gate(rankings, titles, options) if options.fail_if else options
     for title in titles:
         try:
             comparisons[title] = compare_rankings(rankings, title, asked)
@@ -109,7 +109,7 @@ def run_compare(options: Namespace) -> int:
     found["text"] = "\n".join(f"\n{comparison}" for comparison in comparisons.values())
     found["markdown"] = "\n".join(f"\n{x._markdown()}" for x in comparisons.values())
     if not options.fail_if:
-        _write(options, rankings, notes, comparisons, found)
+        _write(options, rankings.headed(titles), notes, comparisons, found)
         return 0
     failures = [text for of in comparisons.items() for text in _failures(*of, options.fail_if)]
     found["json"]["failures"] = failures
@@ -118,13 +118,13 @@ def run_compare(options: Namespace) -> int:
         verdict = f"fails: {'; '.join(failures)}"
     found["text"] += f"\n\n{verdict}"
     found["markdown"] += f"\n\n{verdict}"
-    _write(options, rankings, notes, comparisons, found)
+    _write(options, rankings.headed(titles), notes, comparisons, found)
     if failures and (options.output or options.format in ("csv", "json")):
         sys.stderr.write(f"{options.prog} compare: {verdict}\n")
     return 1 if failures else 0
 
 
-def _as_judged(rankings: Rankings, titles: list[str], options: Namespace) -> Namespace:
+def _for_gate(rankings: Rankings, titles: list[str], options: Namespace) -> Namespace:
     """Options of two-sided comparisons whose limits hold together for all measures.
 
     For two rankings at the level of each that a table of all measures has, for more by
@@ -174,7 +174,7 @@ def compare_rankings(rankings: Rankings, title: str, options: Namespace) -> Comp
 
 def _write(
     options: Namespace,
-    rankings: Rankings,
+    heading: str,
     notes: list[str],
     panels: Mapping[str, dict[str, Interval] | Comparison],
     found: dict[str, Any],
@@ -189,9 +189,9 @@ def _write(
     if options.format == "csv":
         text = as_csv(found["csv"])
     elif options.format == "json":
-        text = as_json({"input": rankings.heading, "options": given(options)} | found["json"])
+        text = as_json({"input": heading, "options": given(options)} | found["json"])
     else:
-        text = f"{rankings.heading}\n{found[options.format]}\n"
+        text = f"{heading}\n{found[options.format]}\n"
     write(text, options.output)
 
 

@@ -24,7 +24,7 @@ from .._warn import collected, warn
 from ..datasets import load_qrels, load_trec_run
 from ..datasets._shared import JudgedRuns
 from ..inference import LabelDesign
-from ..metrics import Measure, get_measure
+from ..metrics import get_measure
 from ._output import DESIGNS, LABELS, CommandError, did_you_mean, flag, listed
 from ._table import Column, attempt, read_columns, title_of
 
@@ -75,7 +75,7 @@ class Rankings:
     usual_measures: tuple[str, ...] = USUAL[False, True]
     runs: JudgedRuns | None = None
 
-    def measure(self, name: str) -> Measure:
+    def measure(self, name: str) -> Any:
         given = {} if self.convention in (None, "none") else {"convention": self.convention}
         try:
             if self.runs is None:
@@ -87,6 +87,12 @@ class Rankings:
         if self.convention is None and getattr(measure.inner, "convention", None) is None:
             warn(f"{name} is not a measure of trec_eval: it follows its definition.", UserWarning)
         return measure
+
+    def headed(self, titles: Sequence[str]) -> str:
+        """What was read, and by which rules runs are measured."""
+        if self.runs is None:
+            return self.heading
+        return self.heading + self.runs.rules([self.measure(title) for title in titles])
 
     def arguments(self, title: str, names: Sequence[str]) -> dict[str, Any]:
         """Arguments of ``compare`` for some of the rankings."""
@@ -138,11 +144,9 @@ def _read_runs(options: Namespace) -> Rankings:
         warn(f"{reason(message)}.", category)
     n_judged = len(runs.queries)
     heading = f"{', '.join(names)} against {os.path.basename(options.qrels)}: {n_judged:,} queries"
-    if options.convention != "none":
-        heading += f"; as {options.convention or 'trec_eval'}"
     y_true, scores, qid = runs.rows()
     rows = {"y_true": y_true, "qid": qid}
-    return Rankings(heading + runs.text, options.convention, scores, rows, runs=runs)
+    return Rankings(heading, options.convention, scores, rows, runs=runs)
 
 
 def _read_table(options: Namespace) -> Rankings:

@@ -35,8 +35,7 @@ def call_on_runs(
     columns = {name: x for name, x in columns.items() if x is not None}
     of_rows = ["qid", "pos_label", "value"] + ["conditional"] * ("design" not in columns)
     refuse_beside_judgments(**{name: columns.get(name) for name in of_rows})
-    is_named = _are_named(scores)
-    runs, of_curve = scores if is_named else {"": scores}, "at" in signature(door).parameters
+    runs, of_curve = _named(scores), "at" in signature(door).parameters
     if columns.get("design") is not None:
         by_definition = list(map(_by_definition, one_by_one(measure, of_curve)))
         result, text = _ask_in_part(door, by_definition, y_true, runs, **columns)
@@ -48,15 +47,9 @@ def call_on_runs(
         columns[name] = judged.of_queries(name, columns[name])
     several = isinstance(measure, list | tuple) or len(measures) > 1
     y_true, numbers, qid = judged.rows()
-    scores = numbers if is_named else numbers[""]
+    scores = numbers.get("", numbers)
     result = door(measures if several else measures[0], y_true, scores, qid=qid, **columns)
-    conventions = {getattr(x.inner, "convention", None) or "" for x in measures} - {""}
-    rules = "".join(f"; as {system}" for system in sorted(conventions))
-    text, of_judged = judged.text, [x.inner.of_judged for x in measures]
-    if any(of_judged):
-        rest = "" if all(of_judged) else "not relevant, for bpref "
-        text = text.replace("not relevant", f"{rest}left out")
-    target = f"{result.target}{rules}{text}"
+    target = f"{result.target}{judged.rules(measures)}"
     if of_curve and isinstance(measure, str):
         target = target.replace(measures[0].name, measure, 1)  # that of some place
     return replace(result, target=target)
@@ -67,14 +60,18 @@ def pilot_of_runs(measure: Any, pilot: Any, **columns: Any) -> tuple[Any, Any, d
     y_true, scores = pilot
     get_measure(measure)  # refuses several
     refuse_beside_judgments(**{name: x for name, x in columns.items() if name != "groups"})
-    is_named = _are_named(scores)
-    judged = JudgedRuns.of(y_true, scores if is_named else {"": scores})
+    judged = JudgedRuns.of(y_true, _named(scores))
     judged.warn_of_unjudged()
     (of_runs,), (y_true, numbers, qid) = judged.measures(measure), judged.rows()
     if (groups := columns.pop("groups")) is not None:
         groups = judged.of_queries("groups", groups)
     columns |= {"qid": qid, "groups": groups}
-    return of_runs, (y_true, numbers if is_named else numbers[""]), columns
+    return of_runs, (y_true, numbers.get("", numbers)), columns
+
+
+def _named(scores: Any) -> Mapping[str, Any]:
+    """Runs by name; the only one has none."""
+    return scores if _are_named(scores) else {"": scores}
 
 
 def _are_named(scores: Any) -> bool:

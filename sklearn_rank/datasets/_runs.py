@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -166,6 +166,17 @@ class JudgedRuns:
         found = [replace(x, **scale) if x.scaled_by_labels else x for x in found]
         return [MeasureOfRuns(inner=x, of=self, undefined=x.undefined) for x in found]
 
+    def rules(self, measures: Sequence[MeasureOfRuns]) -> str:
+        """By which rules measures count what is not judged or not retrieved."""
+        systems = {getattr(x.inner, "convention", None) or "" for x in measures} - {""}
+        of_judged = [x.name for x in measures if x.inner.of_judged]
+        text = self.text
+        if of_judged:
+            others = len(of_judged) < len(measures)
+            rest = f"not relevant, for {', '.join(of_judged)} " if others else ""
+            text = text.replace("not relevant", f"{rest}left out")
+        return "".join(f"; as {system}" for system in sorted(systems)) + text
+
     def rows(self) -> tuple[FloatArray, dict[str, FloatArray], AnyArray]:
         """Labels, which do not matter, numbers of the rows of each run as scores, and ids."""
         n = len(self.queries)
@@ -319,10 +330,8 @@ def _loaded(load: Callable[[Any], Bunch], source: Any, column: str, title: str) 
     try:
         return load(source)
     except (TypeError, ValueError) as error:
-        if title.endswith("'"):
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"The {title}: {error}") from error
-        raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"The {title}: {error}") from error
 
 
 def _titled(name: str) -> str:

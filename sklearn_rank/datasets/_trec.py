@@ -37,8 +37,8 @@ QUERIES = ("qid", "query_id", "q_id", "query-id", "query")
 ID_LISTS: Any = (list, tuple, set, frozenset, np.ndarray)
 
 
-def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch:
-    """Load a TREC run: the documents that a system retrieved for each query, with scores.
+def load_trec_run(path: Any) -> Bunch:
+    """Load a run: the documents that a system retrieved for each query, with scores.
 
     Parameters
     ----------
@@ -56,10 +56,6 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
         - A list of tuples (query, document, score).
 
         Ranks beside scores are not used, as in trec_eval.
-    ties : {"mean", "trec"}, default="mean"
-        "mean" returns the scores as written; the measures then average over all orders of ties.
-        "trec" returns the order of trec_eval: by score in 32 bits, and tied documents by
-        descending name. The score is then ``-i`` at position i.
 
     Returns
     -------
@@ -94,8 +90,9 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
 
     Notes
     -----
-    Ids stay strings: "051" differs from "51". The cost is O(n) time for n lines, and O(n log n)
-    with ``ties="trec"``.
+    Ids stay strings: "051" differs from "51". The cost is O(n) time for n lines. Of scores that
+    tie the document with the greater name is first wherever a measure follows trec_eval, which
+    compares scores in 32 bits.
 
     Examples
     --------
@@ -104,13 +101,7 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
     >>> file = b"q1 Q0 c 1 0.9 me\\nq1 Q0 a 2 0.5 me\\nq1 Q0 b 3 0.5 me\\n"
     >>> load_trec_run(BytesIO(file)).score
     array([0.9, 0.5, 0.5])
-
-    trec_eval ranks "b" before "a":
-
-    >>> load_trec_run(BytesIO(file), ties="trec").score
-    array([-1., -3., -2.])
     """
-    check_choice("ties", ties, ("mean", "trec"))
     forms = {6: "query Q0 document rank score tag", 3: "query document score"}
     rows = _read(path, ("score",), forms, whole=False)
     score = rows.value
@@ -118,8 +109,6 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
         score = _scores_of_ranks(rows.query, score, rows.title)
     if not np.isnan(rows.rank).all():
         _warn_of_ranks(rows.query, rows.rank, score, rows.title)
-    if ties == "trec":
-        score = order_of_names(rows.query, score, rows.docno)
     return Bunch(qid=rows.qid, docno=rows.docno, score=score)
 
 

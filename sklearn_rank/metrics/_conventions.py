@@ -140,7 +140,7 @@ def _refuse_ties(lists: ScoredLists, bits: str) -> None:
     raise ValueError(
         f"{lists.name_of(lists.list_of[item])} has items of different relevance tied at the score"
         f" {lists.score[item]:g}{bits}, which the system orders by document names or arbitrarily:"
-        " pass scores without ties, for example from load_trec_run(..., ties='trec'), or leave out"
+        " pass scores without ties, or judgments and the run, which have names, or leave out"
         " convention for the mean over all orders."
     )
 
