@@ -35,7 +35,13 @@ def call_on_runs(
     columns = {name: x for name, x in columns.items() if x is not None}
     of_rows = ["qid", "pos_label", "value"] + ["conditional"] * ("design" not in columns)
     refuse_beside_judgments(**{name: columns.get(name) for name in of_rows})
-    runs, of_curve = _named(scores), "at" in signature(door).parameters
+    runs, parameters = _named(scores), signature(door).parameters
+    if "" in runs and "alternative" in parameters:
+        raise TypeError(
+            "Runs are compared by their names, which scores does not have: pass {'new': run,"
+            " 'old': other_run}."
+        )
+    of_curve = "at" in parameters
     if columns.get("design") is not None:
         by_definition = list(map(_by_definition, one_by_one(measure, of_curve)))
         result, text = _ask_in_part(door, by_definition, y_true, runs, **columns)
@@ -132,6 +138,14 @@ def _ask_in_part(
     judged.warn_of_unjudged()
     pairs = zip(qrels.qid.tolist(), qrels.docno.tolist(), strict=True)
     known = dict(zip(pairs, np.maximum(qrels.relevance, 0.0).tolist(), strict=True))
+
+    lacking = [pair for pair in known if frame is not None and pair not in frame]
+    if lacking:
+        raise ValueError(
+            f"{of_frame} lacks {len(lacking)} of {len(known)} judged documents, such as"
+            f" {lacking[0][1]!r} of the query {lacking[0][0]!r}: pass a value of each document"
+            " that could have been chosen."
+        )
 
     def counts(pair: Pair) -> bool:
         return unjudged != "left out" or pair in known or pair in (frame or {})

@@ -355,6 +355,11 @@ def test_errors_name_the_run():
 
 def test_arguments_of_rows_are_refused():
     qrels, (run, _) = draw(2)
+    for unnamed in (run, [run, run]):
+        with pytest.raises(
+            TypeError, match=r"names, which scores does not have: pass \{'new': run"
+        ):
+            compare("rr", qrels, unnamed)
     with pytest.raises(TypeError, match="qid is for rows, but y_true has judgments"):
         metric_interval("rr", qrels, run, qid=[1])
     with pytest.raises(TypeError, match="ideal is for rows"):
@@ -473,17 +478,15 @@ def test_what_a_design_of_documents_lacks_is_asked_for():
         metric_interval(
             "precision@5", labels, runs["a"], design=LabelDesign(review_top=5, scores=runs["a"])
         )
-    some = {query: dict(list(of_query.items())[:9]) for query, of_query in judge.items()}
+    some = {query: dict(list(of_query.items())[:18]) for query, of_query in judge.items()}
+    design = LabelDesign(strata="qid", proxy=some)
+    with pytest.raises(ValueError, match=r"proxy lacks \d+ of 300 judged documents, such as"):
+        metric_interval("precision@5", labels, runs["a"], design=design)
+    within = {q: {d: y for d, y in x.items() if d in some[q]} for q, x in labels.items()}
+    unknown = load_qrels(within, unjudged="unknown")
     with pytest.raises(
         ValueError, match=r"proxy lacks .* documents that runs have among the first 5"
     ):
-        metric_interval(
-            "precision@5",
-            load_qrels(labels, unjudged="unknown"),
-            runs["a"],
-            design=LabelDesign(strata="qid", proxy=some),
-        )
-    found = metric_interval(
-        "precision@5", labels, runs["a"], design=LabelDesign(strata="qid", proxy=some)
-    )
+        metric_interval("precision@5", unknown, runs["a"], design=design)
+    found = metric_interval("precision@5", within, runs["a"], design=design)
     assert found.target.endswith("documents without proxy not relevant")
