@@ -748,7 +748,7 @@ class _OnAScale(_UpToK):
 
     @property
     def scaled_by_labels(self) -> bool:
-        return self.max_grade is None
+        return self._scale is None
 
     @property
     def _scale(self) -> float | None:

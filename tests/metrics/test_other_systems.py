@@ -8,7 +8,6 @@ import pytest
 import sklearn.metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
 from sklearn_rank.metrics import (
     average_precision_score,
     dcg_score,
@@ -173,20 +172,16 @@ def test_proc_has_no_value_of_one_class():
 # ------------------------------------------------------------------------------ gdeval and ranx
 
 
-def by_query(measure, both):
-    given = {"qid": both.qid}
-    if measure.takes_relevant:
-        given["ideal"] = both.ideal
-    values, ids = measure(both.y_true, both.y_score, **given, average=None, return_qid=True)
+def by_query(measure, y_true, y_score, **given):
+    values, ids = measure(y_true, y_score, **given, average=None, return_qid=True)
     return {q: v for q, v in zip(ids.tolist(), values.tolist(), strict=True) if v == v}
 
 
 def test_what_gdeval_gave():
     run, qrels, theirs = (GOLDEN["gdeval"][name] for name in ("run", "qrels", "values"))
-    both = join_qrels(load_trec_run(run, ties="trec"), load_qrels(qrels))
     assert len(theirs["ndcg@5"]) == 9
     for name, expected in theirs.items():
-        found = by_query(get_measure(name, convention="gdeval"), both)
+        found = by_query(get_measure(name, convention="gdeval"), qrels, run)
         # Five digits are printed; queries without a relevant document are not.
         assert found == pytest.approx(expected, abs=5.1e-6), name
 
@@ -194,8 +189,7 @@ def test_what_gdeval_gave():
 def test_gdeval_leaves_out_lists_without_relevance():
     run = {"1": {"a": 2.0, "b": 1.0}, "2": {"a": 1.0}, "3": {"a": 1.0}}
     qrels = {"1": {"a": 4, "b": 1}, "2": {"b": 1}, "3": {"a": 0}}
-    both = join_qrels(load_trec_run(run), load_qrels(qrels))
-    found = by_query(get_measure("err", convention="gdeval"), both)
+    found = by_query(get_measure("err", convention="gdeval"), qrels, run)
     assert found == pytest.approx({"1": 15 / 16 + 1 / 16 / 16 / 2, "2": 0.0})
     # The scale has its end, whatever grades occur.
     for message, given in (("max_grade", {"max_grade": 3}), ("undefined", {"undefined": 0.0})):
@@ -220,7 +214,6 @@ RANX = {
 
 def test_what_ranx_gave():
     run, qrels, theirs = (GOLDEN["ranx"][name] for name in ("run", "qrels", "values"))
-    both = join_qrels(load_trec_run(run), load_qrels(qrels))
     checked = 0
     for name, expected in theirs.items():
         bare, _, level = name.partition("-l")
@@ -232,7 +225,7 @@ def test_what_ranx_gave():
             parameters["rel"] = int(level)
         ours = RANX[stem] + (f"@{k}" if k else "")
         measure = get_measure(ours, convention="ranx", **parameters)
-        found = dict.fromkeys(expected, 0.0) | by_query(measure, both)
+        found = dict.fromkeys(expected, 0.0) | by_query(measure, qrels, run)
         assert found == pytest.approx(expected, **CLOSE), name
         checked += 1
     assert checked > 30
