@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sklearn_rank._promises._batch_limits import fewest_hits_of_groups
+from sklearn_rank._promises._batch_limits import fewest_hits_of_groups, tail_of_looks
 from sklearn_rank.inference import BatchLimits, LabelDesign, batch_limits
 from tests.oracles import batch_limits as oracle
 
@@ -74,6 +74,30 @@ def test_the_limits_of_a_range_hold_for_each_number_between():
         assert k == 0 or limits.low[limits.k == k] >= 0.5 * k
     assert (wrong <= 25).all()
     assert (wrong > 2).all()
+
+
+def test_limits_of_several_numbers_err_as_said_for_the_worst_labels():
+    """Few positives first make the looks least alike, and equal numbers of both classes next."""
+    n, m, numbers, error = 30, 30, (5, 8, 12, 18, 25), 0.2
+    tail = tail_of_looks(numbers, n, m, error)
+    halves = [i % 2 for i in range(n + m)]
+    rare = [[int(i % every == every - 1) for i in range(10)] + halves[10:] for every in (3, 5, 9)]
+    labels = [halves, *rare, *([1 - label for label in y] for y in rare)]
+    errors = [oracle.chance_of_an_error(y, m, numbers, tail) for y in labels]
+    assert 0.7 * error < max(errors) <= error
+    # A union has at most this.
+    assert tail > 1.5 * error / len(numbers)
+
+
+def test_the_chance_of_an_error_is_that_of_all_places():
+    y, m, numbers = [1, 0, 0, 1, 1, 0, 1, 0], 4, (1, 2, 4)
+    wrong = []
+    for rows in combinations(range(8), m):
+        is_batch = np.isin(np.arange(8), rows).tolist()
+        truths = [oracle.counts(y, is_batch, k)[2] for k in numbers]
+        lows = [oracle.lower_limit(y, is_batch, k, 0.3) for k in numbers]
+        wrong.append(any(low > truth for low, truth in zip(lows, truths, strict=True)))
+    np.testing.assert_allclose(oracle.chance_of_an_error(y, m, numbers, 0.3), np.mean(wrong))
 
 
 def test_tied_rows_are_in_a_random_order_that_is_told():
@@ -202,7 +226,7 @@ def test_rows_of_one_group_each_have_limits_near_those_of_rows():
     )
     assert (groups.order == rows.order).mean() > 0.9
     loss = (rows.low - groups.low)[100:] / rows.k[100:]
-    assert 0.0 < loss.mean() < 0.05
+    assert 0.0 < loss.mean() < 0.07
     named = limits_of(
         y, is_batch, score, k=np.arange(50, 401), **{k: v.astype(str) for k, v in ids.items()}
     )

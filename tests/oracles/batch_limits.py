@@ -31,3 +31,25 @@ def lower_limit(y, is_batch, k, error):
 
 def upper_limit(y, is_batch, k, error):
     return k - lower_limit([1 - label for label in y], is_batch, k, error)
+
+
+def chance_of_an_error(y, n_batch, numbers, error):
+    """Probability that a lower limit is too high for some number of rows, over all places.
+
+    Of labels from the top of the joint order: the ways to the numbers of labelled positives and
+    negatives among the first places, without an error so far.
+    """
+    ways = {(0, 0): 1}
+    for place in range(len(y) + 1):
+        n_pos, further = sum(y[:place]), {}
+        for (hits, misses), n_ways in ways.items():
+            k = place - hits - misses
+            last = place == len(y)
+            wrong = k in numbers and tail(place, n_pos, hits + misses, hits) <= error
+            if (k < n_batch or last) and not wrong:
+                further[hits, misses] = further.get((hits, misses), 0) + n_ways
+            if not last and hits + misses < len(y) - n_batch:
+                drawn = (hits + y[place], misses + 1 - y[place])
+                further[drawn] = further.get(drawn, 0) + n_ways
+        ways = further
+    return 1.0 - sum(ways.values()) / comb(len(y), n_batch)
