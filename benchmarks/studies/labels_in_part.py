@@ -43,7 +43,15 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import RESULTS, data_directory, describe_machine, format_table, seeded, write_table
+from measuring import (
+    RESULTS,
+    data_directory,
+    describe_machine,
+    format_table,
+    seeded,
+    stored_results,
+    write_table,
+)
 
 from sklearn_rank._labels_in_part._score_path import score_path_of
 from sklearn_rank.metrics import get_measure
@@ -203,7 +211,9 @@ def run(description, populations, cells, stored, repetitions):
     covers = np.array([float(row["cover"]) for row in rows])
     print(f"{np.mean(covers >= 0.935):.1%} of {len(covers)} cells cover in .935 or more")
     if arguments.write:
-        write_table(stored, rows, ())
+        stored_rows = stored_results(stored.stem)
+        others = [x for x in stored_rows if next(iter(x.values())) not in arguments.only]
+        write_table(stored, others + rows, ())
 
 
 if __name__ == "__main__":

@@ -409,9 +409,11 @@ def joint_influence(
     estimates = np.array([influence.estimate for influence in influences])
     spread = Spread(parts, np.maximum(sizes - 1.0, 1.0), np.eye(len(parts)))
     n_effective = float(np.prod(sizes)) / n ** (len(sizes) - 1)
-    return Joint(
+    joint = Joint(
         estimates, covariance, regularized, first.length, n_effective, spread, tuple(kinds)
     )
+    excess = np.array([influence.excess for influence in influences])
+    return joint.with_units(np.diag(excess)) if excess.any() else joint
 
 
 def joint_samples(samples: Sequence[tuple[ClassInfluence, Groups | None]]) -> Joint:
@@ -500,7 +502,7 @@ def _joint_groups(
         span = reduce(np.add, spans[side::n_classes])
         kinds.append(Units(known, known @ known.T, n, span))
     sums, added = (independent_units(x, times)[0] for x in (sums, added))
-    return Joint(
+    joint = Joint(
         estimates=np.array([x.estimate for influences, _ in samples for x in influences]),
         covariance=sums @ sums.T,
         regularized=regularized + added @ added.T,
@@ -511,6 +513,12 @@ def _joint_groups(
         groups=sum((kind.values for kind in kinds), labels),
         times=times,
     )
+    excess = np.array([x.excess for influences, _ in samples for x in influences])
+    if not excess.any():
+        return joint
+    independent = reduce(np.add, [part.row_squares for part in parts])
+    effect = np.diag(joint.covariance) / np.where(independent > 0.0, independent, np.inf)
+    return joint.with_units(np.diag(excess * np.sqrt(np.maximum(effect, 1.0))))
 
 
 def least_variance(difference: Any, length: float, n_effective: float) -> Any:

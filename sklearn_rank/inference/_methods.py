@@ -227,6 +227,9 @@ METHODS: tuple[Method, ...] = (
         )
         for law, interval in (("draws", draws_interval), ("any", any_interval))
     ),
+    Method("joined shares", "shares", _shares, groups=True),
+    Method("order statistics", "curve", _order_statistics),
+    Method("influence", "influence", _influence, groups=True),
     Method(
         "dkw",
         "distributions",
@@ -234,9 +237,6 @@ METHODS: tuple[Method, ...] = (
         theorem="Massart (1990)",
         groups=True,
     ),
-    Method("joined shares", "shares", _shares, groups=True),
-    Method("order statistics", "curve", _order_statistics),
-    Method("influence", "influence", _influence, groups=True),
     Method(
         "bootstrap",
         "resamples",

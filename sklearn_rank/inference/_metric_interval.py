@@ -237,6 +237,9 @@ def metric_interval(
       [4]_. "influence", the method with ``groups``, covered only .83 with 10 positives of a large
       variance. ``"precision@recall"``, a function of the latter at this fraction of positives, has
       the limits that follow from it.
+    - ``"ks"``: the statistic of the population. "influence" is that at the best threshold; what
+      other thresholds may gain on it, up to 1.4 standard deviations, is subtracted as a bias and
+      counts as a standard error. "dkw" covers for any distribution and number of items.
     - ``"net_benefit"``: the net benefit in the population, a difference of two proportions: true
       and false positives of all items; with ``prevalence`` of their class; if ``standardized``,
       true positives of their class, and the odds of false positives and positives. "joined shares"

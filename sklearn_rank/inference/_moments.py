@@ -128,6 +128,7 @@ class ClassMoments(Moments):
         fixed_bias, jump_bias = influence.jump_bias[[0, 0 if conditional else 1]] / unit
         jump_bias = jump_bias * sqrt(max(effect, 1.0))
         jump_variance = ABSOLUTE_VARIANCE * float((jump_bias**2 - fixed_bias**2).max())
+        excess = influence.excess * sqrt(max(effect, 1.0))
         return cls(
             estimate=influence.linear.estimate,
             error=None if isnan(error) else error,
@@ -141,10 +142,10 @@ class ClassMoments(Moments):
             exponent=influence.exponent,
             effect=effect,
             degrees=degrees,
-            shift=influence.bias / unit,
+            shift=(influence.bias + excess) / unit,
             jump_bias=jump_bias,
             jump_variance=jump_variance,
-            slope_variance=influence.slope_variance / unit**2,
+            slope_variance=(influence.slope_variance + excess**2) / unit**2,
             label_variance=label_variance,
             **more,
         )
@@ -208,11 +209,11 @@ def with_random_labels(value: float, limits: Limits, half: float, allowed: Limit
     On the scale of logarithms. The distances are added in squares: given the labels the errors are
     not correlated (Zou & Donner 2008).
     """
-    if not half:
-        return limits
-    relative = half / value if value > half else 0.0
-    down, up = (half * exprel([-relative, relative])).tolist()
-    low, high = value - hypot(value - limits[0], down), value + hypot(limits[1] - value, up)
+    low, high = limits
+    if half:
+        relative = half / value if value > half else 0.0
+        down, up = (half * exprel([-relative, relative])).tolist()
+        low, high = value - hypot(value - low, down), value + hypot(high - value, up)
     return min(max(low, allowed[0]), value), max(min(high, allowed[1]), value)
 
 

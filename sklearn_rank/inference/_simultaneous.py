@@ -213,9 +213,10 @@ def rankers_on_list(
 
         return Rankers(singles=singles, units=units, target=target, pair_of=difference, **known)
     joint, influences, target = joint_on_list(evidences)
-    units = joint.units
-    if joint.groups is None:
+    if first.groups is None:
         units = np.stack([errors_of_rows(x, first.conditional) for x in influences])
+    else:
+        units = joint.units[:, : first.groups.n_groups]
     return Rankers(singles=joint.singles, joint=joint, units=units, target=target, **known)
 
 

@@ -61,6 +61,8 @@ class ClassInfluence:
     jump_bias: FloatArray = field(default_factory=lambda: np.zeros((2, 2)))
     slope_variance: float = 0.0  # What the estimated slopes at thresholds add to the variance
     sampling_weight: FloatArray | None = None
+    # By how much the largest of several estimates may be too large: a bias, and an error
+    excess: float = 0.0
     curve: RateCurve | None = None  # From which a rate is read
     exponent: float = 1.0  # The measure is the statistic to this power
 
@@ -155,6 +157,7 @@ class ClassInfluence:
             bias=self.bias / length,
             jump_bias=self.jump_bias / length,
             slope_variance=self.slope_variance / length**2,
+            excess=self.excess / length,
         )
 
 

@@ -588,6 +588,10 @@ class PrecisionAtRecallMeasure(FPRAtTPRMeasure):
         return replace(inverse, label_slope=slope, exponent=-1.0)
 
 
+# Standard deviations by which the difference at one threshold may gain on that at another.
+GAIN = 1.4
+
+
 class KolmogorovSmirnovMeasure(_Rates):
     stem = "ks"
     from_ranges = "largest"
@@ -611,6 +615,41 @@ class KolmogorovSmirnovMeasure(_Rates):
                 np.maximum.at(largest, of_list, before)
         defined = (blocks.n_class > 0) & (blocks.n_other > 0)
         return np.where(defined, np.minimum(largest, 1.0), np.nan)
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Influence on the difference at its own threshold, which is known up to an error.
+
+        The largest difference exceeds that of the population by what others gain on the one at
+        its threshold. What one may gain is some standard deviations of the gain, less by how much
+        it is behind.
+        """
+        blocks = counted_blocks(lists.score, lists.positive, lists.weight)
+        rates = np.zeros((2, len(blocks.size) + 1))
+        np.cumsum([blocks.n_pos, blocks.size - blocks.n_pos], axis=1, out=rates[:, 1:])
+        draws = rates[:, -1:] * (1.0 if lists.draws is None else lists.draws / blocks.n)
+        rates /= rates[:, -1:].copy()
+        difference, signs = rates[0] - rates[1], (1.0, -1.0) if self.two_sided else (1.0,)
+        sign = max(signs, key=lambda x: float((x * difference).max()))
+        at = int(np.argmax(sign * difference))
+        own, largest = rates[:, [at]], sign * float(difference[at])
+        variances = rates * (1.0 - rates) + own * (1.0 - own)
+        covariance = np.minimum(rates, own) - rates * own
+        gains = [
+            GAIN * np.sqrt(np.maximum((variances - 2.0 * x * covariance) / draws, 0.0).sum(axis=0))
+            + x * sign * difference
+            for x in signs
+        ]
+        above: FloatArray = np.where(np.arange(len(blocks.size)) < at, sign, 0.0)
+        return ClassInfluence(
+            estimate=min(largest, 1.0),
+            values=by_row(blocks, lists.positive, above, -above),
+            positive=lists.positive,
+            ends=((0.0, sign), (0.0, -sign)),
+            range=(-1.0, 1.0),
+            label_slope=0.0,
+            counts=lists.weight,
+            excess=float(np.max(gains)) - largest,
+        )
 
 
 @function_of(KolmogorovSmirnovMeasure)
@@ -643,7 +682,8 @@ def kolmogorov_smirnov_score(
     Notes
     -----
     Thresholds lie at distinct scores, so that ties are not averaged over orders; a constant score
-    has the value 0. No influence of single items is given: the threshold depends on the sample.
+    has the value 0. The influence of single items is that at the best threshold. The largest of
+    many differences is too large on average, by which limits are lower and wider.
 
     References
     ----------

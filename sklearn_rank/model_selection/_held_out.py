@@ -263,7 +263,8 @@ class HeldOut:
         if center is not None:
             # The bias of a list of all rows is smaller, in proportion to its length.
             share = float(np.mean([part[0].n for part in self.influences])) / pooled.n
-            pooled = replace(pooled, estimate=center, bias=pooled.bias * share)
+            excess = pooled.excess * share**0.5
+            pooled = replace(pooled, estimate=center, bias=pooled.bias * share, excess=excess)
         if self.of_queries:
             return sample_interval(self.sample_of(pooled, groups), level)
         if center is not None:
@@ -310,6 +311,7 @@ def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -
         label_slope=float(np.mean([part.label_slope for part in parts])),
         jump_bias=np.mean([part.jump_bias for part in parts], axis=0),
         slope_variance=float(np.mean([part.slope_variance * part.n for part in parts])) / n,
+        excess=float(np.mean([part.excess for part in parts])),
     )
 
 

@@ -490,7 +490,7 @@ def test_measures_of_ones_own_are_compared_by_resampling():
         assert found.values == pytest.approx(exact.values)
         assert found.standard_errors == pytest.approx(exact.standard_errors, rel=0.2)
         assert found.high[0] - found.low[0] == pytest.approx(exact.high[0] - exact.low[0], rel=0.2)
-    with pytest.raises(ValueError, match="wrong for ks, which has no influence function"):
-        compare("ks", y, scores, method="bootstrap")
+    with pytest.raises(ValueError, match="wrong for success@3, which has no influence function"):
+        compare("success@3", y, scores, method="bootstrap")
     with pytest.raises(ValueError, match="bootstrap' does not support means over queries"):
         compare(own, y, scores, qid=np.arange(400) // 20, method="bootstrap")

@@ -210,7 +210,7 @@ def test_few_items_that_carry_the_weight_are_refused_with_their_number():
 
 
 @pytest.mark.parametrize(
-    "name", ["ks", "pos@top", "dcg", "precision@10", "recall@10", "success@5", "tau_b"]
+    "name", ["pos@top", "dcg", "precision@10", "recall@10", "success@5", "tau_b"]
 )
 def test_measures_without_such_an_interval_are_refused_by_name(name):
     with pytest.raises(ValueError, match="has no interval for rows of unequal weights") as error:

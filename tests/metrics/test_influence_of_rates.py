@@ -170,7 +170,6 @@ def test_what_is_not_known():
         get_measure("tpr@fpr0"),
         get_measure("fpr@tpr1"),
         get_measure("precision@recall1"),
-        get_measure("ks"),
         get_measure(recall_at_k_score, k=3, convention="trec_eval"),
         get_measure(r_precision_score, convention="ranx"),
     ):

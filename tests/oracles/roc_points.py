@@ -1,7 +1,8 @@
 """Points of the ROC curve, of one order and of the thresholds that scores allow."""
 
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf, sqrt
+from statistics import pvariance
 
 
 def tpr_at_fpr(labels, max_fpr):
@@ -49,3 +50,34 @@ def kolmogorov_smirnov(y_true, y_score, two_sided=False):
     if two_sided:
         differences = [abs(one) for one in differences]
     return float(max(differences))
+
+
+def largest_difference(y_true, y_score, gain, two_sided=False):
+    """What items count at the best threshold, and what another threshold may gain on it."""
+
+    def of_classes(statistic, counted):
+        return [
+            statistic([one for one, y in zip(counted, y_true, strict=True) if y == label])
+            for label in (1, 0)
+        ]
+
+    def difference(counted):
+        above, wrong = of_classes(lambda x: sum(x) / len(x), counted)
+        return above - wrong
+
+    def deviation(counted):
+        return sqrt(sum(of_classes(lambda x: pvariance(x) / len(x), counted)))
+
+    all_counted = [
+        [sign * float(s >= threshold) for s in y_score]
+        for sign in ((1, -1) if two_sided else (1,))
+        for threshold in [inf, *set(y_score)]
+    ]
+    best = max(all_counted, key=difference)
+    gains = [
+        gain * deviation([a - b for a, b in zip(one, best, strict=True)])
+        + difference(one)
+        - difference(best)
+        for one in all_counted
+    ]
+    return best, max(gains)
