@@ -382,10 +382,7 @@ def test_groups_of_an_auc():
     ("arguments", "message"),
     [
         ({"level": 1.0}, r"level=1.0 must be a number in \(0, 1\)"),
-        (
-            {"measure": "negative_height_loss@inf"},
-            "give no limits: pass .* or give the scores of held-out rows",
-        ),
+        ({"measure": "negative_height_loss@inf"}, "folds of one list give no limits: pass 'auc'"),
         ({"method": "bernstein"}, "method='bernstein' must be one of 'auto', 'mcdiarmid'"),
         ({"measure": "dcg"}, "'dcg' is a mean over queries.*pass groups="),
         ({"measure": "accuracy"}, "'accuracy' is scikit-learn's score of predicted labels"),
