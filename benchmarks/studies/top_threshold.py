@@ -30,6 +30,17 @@ groups the scores of the largest tenth vary 2.5 times as much (`unlike scores`),
 the size moves the scores (`unlike sizes`), or the largest tenth has strong effects and the others
 weak ones (`unlike effects`). Promised are a precision of .6, a recall of .7 and a false positive
 rate of .1, and checked on 1,000 times as many groups of these sizes. Aim: fails in at most .11.
+
+Third protocol, written before its first run, for low precisions and wide lists: 3,000 and 20,000
+rows drawn from a pool. `rule` has twelve values, .11 positives in the first .36 of the rows and .04
+in the others; `weak`, `strong` and `even` have normal scores a deviation, 2.2 and one apart, and
+.1, .2 and .5 positives; `falling` has .9 exp(-u / .15) + .01 positives at place u of 0 to 1; `t3`
+has t3 tails, 1.5 apart, and .15 positives, so that the precision rises at first. Promised are those
+of PRECISIONS between the precision of all rows and that of the first hundredth. A mean value above
+0 of two amounts is the same promise: .1 of 9 and -1, .5 of 1 and -1. Beside it: the least of ten
+cut-offs at tenths of the rows whose binomial test has a tenth of the error; "bets", the promise of
+a mean value, of amounts 1 - p and -p, as where amounts differ; MAPIE as above, of the first 20 runs.
+Aims: fails in at most .1, is found wherever the ten cut-offs are, and flags as many.
 """
 
 import sys
@@ -37,12 +48,14 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.isotonic import IsotonicRegression
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, seeded, update_results
 
+from sklearn_rank._promises._top_threshold import CutOffs, Goal
 from sklearn_rank.model_selection import TopThresholdClassifier
 
 STORED = RESULTS / "top_threshold.csv"
@@ -251,6 +264,78 @@ def cells_of_groups(design, repetitions):
         }
 
 
+WIDE = {
+    f"{name} {n}": (name, n)
+    for n in (3000, 20000)
+    for name in ("rule", "weak", "strong", "even", "falling", "t3")
+}
+PRECISIONS = (0.05, 0.08, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+
+
+def wide_pool(name):
+    """Scores and labels of a population."""
+    rng = seeded("wide", name)
+    place = rng.random(POOL)
+    if name == "rule":
+        score = -np.floor(place / 0.09)
+        return score, rng.random(POOL) < np.where(score > -4.0, 0.11, 0.04)
+    if name == "falling":
+        return -place, rng.random(POOL) < 0.9 * np.exp(-place / 0.15) + 0.01
+    share, shift = {
+        "weak": (0.1, 1.0),
+        "strong": (0.2, 2.2),
+        "even": (0.5, 1.0),
+        "t3": (0.15, 1.5),
+    }[name]
+    y = rng.random(POOL) < share
+    noise = rng.standard_t(3, POOL) if name == "t3" else rng.normal(size=POOL)
+    return noise + shift * y, y
+
+
+def cells_of_wide(design, repetitions):
+    name, n = WIDE[design]
+    score, y = wide_pool(name)
+    order = np.argsort(-score, kind="stable")
+    descending, hits = score[order], np.cumsum(y[order])
+    probability = IsotonicRegression(out_of_bounds="clip").fit(score, y).predict(score)
+    delta, tenths = 1.0 - LEVEL, np.arange(1, 11) * n // 10
+    for goal in PRECISIONS:
+        if not hits[-1] / POOL < goal < hits[POOL // 100] / (POOL // 100):
+            continue
+        rng, outcomes = seeded("wide runs", design, goal, SEED), {}
+        for run in range(repetitions * 3000 // n if n > 3000 else repetitions):
+            rows = rng.integers(POOL, size=n)
+            cutoffs = CutOffs.of(score[rows], y[rows])
+            by_amounts = CutOffs.of(score[rows], y[rows], None, y[rows] - goal)
+            places = np.unique(np.searchsorted(cutoffs.n_flagged, tenths))
+            numbers = cutoffs.n_pos[places] - 1.0, cutoffs.n_flagged[places]
+            kept = {
+                "promise": np.flatnonzero(cutoffs.certified(Goal("precision", goal), delta)),
+                "bets": np.flatnonzero(by_amounts.certified(Goal("mean value", 0.0), delta)),
+                "ten cut-offs": places[binom.sf(*numbers, goal) <= delta / 10],
+            }
+            cuts = {key: cutoffs.threshold[x[-1]] if len(x) else np.inf for key, x in kept.items()}
+            for method in ("bonferroni_holm", "fixed_sequence") if run < MAPIE_RUNS else ():
+                found = mapie_of(probability[rows], y[rows], "precision", goal, method)
+                cut = np.inf if found is None else _least(score, probability, found)
+                cuts[f"MAPIE {method}"] = cut
+            for method, cut in cuts.items():
+                k = int(np.searchsorted(-descending, -cut, side="right"))
+                n_pos = hits[k - 1] if k else 0
+                outcomes.setdefault(method, []).append((n_pos < goal * k, n_pos / hits[-1], k > 0))
+        for method, found in outcomes.items():
+            failed, recall, found_any = np.array(found, dtype=float).mean(axis=0)
+            yield {
+                "design": design,
+                "promise": f"min_precision {goal:g}",
+                "method": method,
+                "fails": f"{failed:.4f}",
+                "recall": f"{recall:.4f}",
+                "found": f"{found_any:.3f}",
+                "runs": len(outcomes[method]),
+            }
+
+
 def _least(score, probability, threshold):
     """Lowest score whose probability reaches a threshold."""
     above = score[probability >= threshold]
@@ -258,7 +343,8 @@ def _least(score, probability, threshold):
 
 
 FLOATS, SEED = ("float32", "float64"), 0
-DESIGNS = ("5 %", "few", "ties", "tails", "1 %", "groups", "spoiled", *FLOATS, *OF_GROUPS)
+DESIGNS = ("5 %", "few", "ties", "tails", "1 %", "groups", "spoiled", *FLOATS, *OF_GROUPS, *WIDE)
+MAPIE_RUNS = 20
 
 
 if __name__ == "__main__":
@@ -276,9 +362,9 @@ if __name__ == "__main__":
     rows = [
         row
         for design in arguments.only
-        for row in (cells_of_groups if design in OF_GROUPS else cells)(
-            design, arguments.repetitions
-        )
+        for row in (
+            cells_of_groups if design in OF_GROUPS else cells_of_wide if design in WIDE else cells
+        )(design, arguments.repetitions)
     ]
     print(format_table(rows, [(key, key, "") for key in rows[0]]))
     if arguments.write:

@@ -33,14 +33,12 @@ from .._validation import (
 )
 from .._warn import warn
 from ..bounds._shared import (
-    SHARES,
     TINY,
     chance_of_amounts,
     chance_of_hits,
     last_of,
     precision_cutoffs,
     sums_of_earlier,
-    value_cutoffs,
 )
 from ..exceptions import ThresholdWarning
 from ..inference import BatchLimits, batch_limits
@@ -83,7 +81,7 @@ class Goal:
 
     @property
     def in_sequence(self) -> bool:
-        """Whether cut-offs are tested from the top on, as the share falls with them."""
+        """Whether the share falls as the cut-off does, as is assumed."""
         return self.name in ("precision", "mean value")
 
     @property
@@ -161,17 +159,14 @@ class CutOffs:
         ]
         return 1.0 + np.max(correlations, axis=0, initial=0.0) * others
 
-    def chances(self, goal: Goal, times: float = 1.0, lost: float = 0.0) -> FloatArray:
-        """P-values of each cut-off against a share below the goal.
-
-        Of so many times the rows, and less some hits.
-        """
+    def chances(self, goal: Goal, times: float) -> FloatArray:
+        """P-values of each cut-off, of so many times the rows, against a share below the goal."""
         if goal.name == "mean value":
             return chance_of_amounts(self.amounts, self.n_flagged, goal.value, times, self.codes)
         hits, n = (times * numbers for numbers in self.hits(goal))
         share = 1.0 - goal.value if goal.name == "false positive rate" else goal.value
-        chance = chance_of_hits(np.maximum(hits - lost, 0.0), n, share)
-        if self.codes is None or goal.name == "precision":
+        chance = chance_of_hits(hits, n, share)
+        if self.codes is None:
             return chance
         sizes = np.bincount(self.codes, self.positive == (goal.name == "recall"))
         rows, of_row = sizes.sum(), sizes @ sizes / sizes.sum()
@@ -210,14 +205,15 @@ class CutOffs:
             return np.asarray(np.fmax.accumulate(guaranteed[::-1])[::-1])
         return guaranteed
 
-    def certified(self, goal: Goal, delta: float) -> BoolArray:
-        """Cut-offs that keep a promise; any is wrong with probability delta at most."""
-        if goal.name == "mean value":
-            return value_cutoffs(self.amounts, self.n_flagged, goal.value, delta, self.codes)
+    def certified(self, goal: Goal, delta: float, times: float = 1.0) -> BoolArray:
+        """Cut-offs that keep a promise; any is wrong with probability delta at most.
+
+        Of so many times the rows.
+        """
         if goal.name == "precision":
-            hits, n = self.hits(goal)
+            hits, n = (times * numbers for numbers in self.hits(goal))
             return precision_cutoffs(hits, np.maximum.accumulate(n), goal.value, delta)
-        return np.asarray(self.chances(goal) <= delta)
+        return np.asarray(self.chances(goal, times) <= delta)
 
 
 @dataclass(frozen=True, repr=False)
@@ -383,15 +379,17 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
 
     **Recall and false positive rate** rise as the cut-off falls, so that one exact binomial test
     decides: the cut-off is the highest whose recall is shown, or the lowest whose false positive
-    rate is. **Precision** is tested at cut-offs in a fixed order: the k-th row from the top, with
-    k so large that one negative among these rows still shows the precision with .7 of the error,
-    then two negatives, and so on until a test fails. Two more starts, where eight and 40 negatives
-    may occur, have .2 and .1 of it, and what earlier tests did not lose. Each test is exact; those
-    of a sequence hold together where the precision falls as the cut-off does. Tied rows are
+    rate is. **Precision** is tested at cut-offs from the top down, whose numbers of rows are fixed
+    in advance: as many as let one negative among them still show the precision, then two
+    negatives, and so on. A test is passed by the binomial p-value of its cut-off, or by the least
+    p-value at looks from there on, at n / 1.1^i of n rows, if one so small is rare enough where
+    each row is positive with the promised precision; the tests end where both fail. Of the error
+    ``1 - level`` the cut-off has ``0.6 min_precision`` at first, and what each look that is passed
+    leaves to it. This is exact where the precision falls as the cut-off does. Tied rows are
     flagged together or not at all.
 
-    **A mean value** of amounts that differ is tested likewise, from 16, 64 and 256 rows from the
-    top on, by bets on the amounts, for any distribution of them.
+    **A mean value** of amounts that differ is tested at all cut-offs at once, by bets on the
+    amounts from the top down, for any distribution of them.
 
     **A batch.** With ``capacity`` and ``min_precision``,
     :func:`~sklearn_rank.inference.batch_limits` gives the largest number of rows, up to the
@@ -729,7 +727,7 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
             return "calibration rows are at random places among those of the batch (batch_limits)"
         if any(goal.name == "mean value" for goal in goals):
             what = "amounts" if groups is None else "amounts of groups"
-            return f"bets on the {what} above cut-offs in an order that is fixed in advance"
+            return f"bets on the {what} above cut-offs, of all at once (Ville's inequality)"
         if groups is not None:
             return "binomial tests of the numbers of rows and of groups that count as independent"
         if any(goal.name == "precision" for goal in goals):
@@ -941,30 +939,22 @@ def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, level: float) ->
     if goal.in_sequence:
         least = float(cutoffs.amounts.min()) if goal.name == "mean value" else 0.001
 
-        def is_shown(value: float) -> bool:
-            return bool(cutoffs.certified(replace(goal, value=value), delta).any())
+        def shown(value: float) -> IntArray:
+            return np.flatnonzero(cutoffs.certified(replace(goal, value=value), delta))
 
-        if (most := last_of(np.linspace(least, goal.value, 4097)[:-1], is_shown)) > least:
-            text += f": the most that is shown is {most:.3f}"
-
-    # A sequence of tests begins with a part of the error and allows one failure.
-    alpha, lost = SHARES[0] * delta if goal.in_sequence else delta, float(goal.in_sequence)
+        values = np.linspace(least, goal.value, 513)[:-1]
+        if (most := last_of(values, lambda value: len(shown(value)) > 0)) > least:
+            share = cutoffs.n_flagged[shown(most)[-1]] / len(cutoffs.positive)
+            text += (
+                f": the most that is shown is a {goal.name} of {most:.3f}, of the first"
+                f" {100 * share:.3g} % of these rows"
+            )
 
     def is_missed(log_times: float) -> bool:
-        return float(cutoffs.chances(goal, exp(log_times), lost).min()) > alpha
+        return not cutoffs.certified(goal, delta, exp(log_times)).any()
 
     if is_missed(log(MAX_GROWTH)):
         return f"{text}, and no number of rows like these would do."
-    if not is_missed(0.0):
-        best = int(cutoffs.chances(goal, 1.0, lost).argmin())
-        return (
-            f"{text}. The first {cutoffs.n_flagged[best]:,.0f} rows, with"
-            f" {cutoffs.observed(goal)[best]:.3f}, would pass a test of their own, but the tests"
-            " go down from the first rows until one fails, which more rows need not change: rank"
-            " the first rows better, or fix one cut-off in advance and test it on new rows."
-        )
-    logs = np.linspace(0.0, log(MAX_GROWTH), 4097)[:-1]
+    logs = np.linspace(0.0, log(MAX_GROWTH), 513)[:-1]
     more = expm1(last_of(logs, is_missed)) * len(cutoffs.positive)
-    # Nor need the tests of earlier rows succeed.
-    would = "may" if goal.in_sequence else "would"
-    return f"{text}; some {ceil(1.02 * more):,} more calibration rows like these {would} do."
+    return f"{text}; some {ceil(1.02 * more):,} more calibration rows like these would do."

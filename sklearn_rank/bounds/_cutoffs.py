@@ -8,24 +8,22 @@ negatives, that lie above a cut-off.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import inf, log
+from math import ceil, log
+from typing import Any
 
 import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import betainc, logsumexp
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ._bound import NEGLIGIBLE
+from ._bound import NEGLIGIBLE, bisect
 
-# Tests of a precision start where so many failures may occur, each with a share of the error; a
-# later start adds what earlier tests did not lose.
-STARTS, SHARES = (1, 8, 40), (0.7, 0.2, 0.1)
+# Factor between the numbers of failures of tests, and between the numbers of rows of looks.
+STEP, STEP_OF_LOOKS = 1.02, 1.1
 
-# Factor between the numbers of failures of tests.
-STEP = 1.02
-
-# Tests of a mean amount start at so many rows, a factor apart.
-STARTS_OF_ROWS, STEP_OF_ROWS = (16, 64, 256), 1.1
+# Share of the error, times the goal, of the first tests; each look that is passed adds to it. Few
+# rows can show a high precision, and not a low one.
+SHARE = 0.6
 
 
 def chance_of_hits(hits: FloatArray, n: FloatArray, share: float) -> FloatArray:
@@ -46,24 +44,28 @@ def precision_cutoffs(hits: FloatArray, n: FloatArray, goal: float, delta: float
     ``hits`` are the positives among the n rows above each cut-off, in descending order; Theorem 11
     of the proofs of bounds. Shape (n_cutoffs,).
     """
-    failures = [_numbers(start, n[-1], STEP) for start in STARTS]
-    sizes = [
-        _tests(numbers, goal, share * delta)
-        for numbers, share in zip(failures, SHARES, strict=True)
-    ]
-    return _in_sequence(chance_of_hits(hits, n, goal), n, sizes, delta)
-
-
-def value_cutoffs(
-    amounts: FloatArray, n: FloatArray, goal: float, delta: float, codes: IntArray | None = None
-) -> BoolArray:
-    """Cut-offs whose rows have at least a mean amount: one is wrong with probability delta.
-
-    ``amounts`` and ``codes`` are amounts and groups of the rows from the top, of which n are above
-    each cut-off. Shape (n_cutoffs,).
-    """
-    sizes = [_numbers(start, n[-1], STEP_OF_ROWS) for start in STARTS_OF_ROWS]
-    return _in_sequence(chance_of_amounts(amounts, n, goal, 1.0, codes), n, sizes, delta)
+    failures, certified = _numbers(1, n[-1], STEP), np.zeros(len(n), dtype=bool)
+    least = SHARE * goal * delta
+    sizes = _tests(failures, goal, least)
+    of_looks = n[-1] / STEP_OF_LOOKS ** np.arange(ceil(log(n[-1], STEP_OF_LOOKS)))
+    looks = np.unique(np.searchsorted(sizes, of_looks, "right"))
+    looks = looks[looks > 0] - 1
+    n_ahead = len(looks) - np.searchsorted(looks, np.arange(len(sizes)))
+    alpha = delta - (delta - least) * n_ahead / max(len(looks), 1)
+    sizes = np.maximum.accumulate(_tests(failures, goal, alpha))
+    # Effective numbers of groups may lie just below whole ones.
+    places = np.searchsorted(n * (1.0 + NEGLIGIBLE), sizes)
+    places = places[places < len(n)]
+    chance = chance_of_hits(hits[places], n[places], goal)
+    failed = np.flatnonzero(chance > alpha[: len(places)])
+    while len(failed) and (ahead := looks[looks >= failed[0]]).size:
+        n_shown = _looks_shown(chance[ahead], n[places[ahead]], goal, delta - alpha[ahead])
+        if not n_shown:
+            break
+        failed = failed[failed > ahead[n_shown - 1]]
+    passed = slice(failed[0] if len(failed) else None)
+    certified[places[passed]] = chance[passed] <= delta
+    return certified
 
 
 def chance_of_amounts(
@@ -98,27 +100,43 @@ def sums_of_earlier(codes: IntArray, values: FloatArray) -> FloatArray:
     return earlier
 
 
-def _in_sequence(
-    chance: FloatArray, n: FloatArray, sizes: Sequence[FloatArray], delta: float
-) -> BoolArray:
-    """Test cut-offs by their p-values in an order that is fixed in advance, until one fails.
+def _looks_shown(chance: FloatArray, n: FloatArray, goal: float, alpha: FloatArray) -> int:
+    """How many looks at the first n rows are passed, up to the one of the least p-value.
 
-    Sequences of numbers of rows share delta, and one without a failure leaves its part to the
-    next, before which it ends. Shape (n_cutoffs,).
+    A look is passed where as small a p-value, there or later, has probability alpha at most if
+    each row is a hit with the probability ``goal``.
     """
-    n = n * (1.0 + NEGLIGIBLE)  # effective numbers of groups may lie just below whole ones
-    certified, carried = np.zeros(len(chance), dtype=bool), 0.0
-    ends = [*(float(of_start[0]) for of_start in sizes[1:]), inf]
-    for of_start, share, end in zip(sizes, SHARES, ends, strict=True):
-        alpha, carried = share * delta + carried, 0.0
-        of_start = of_start[(of_start < end) & (of_start <= n[-1])]
-        if not len(of_start):
-            break
-        cutoffs = np.unique(np.searchsorted(n, of_start))
-        failed = np.flatnonzero(chance[cutoffs] > alpha)
-        certified[cutoffs[: failed[0] if len(failed) else None]] = True
-        carried = 0.0 if len(failed) else alpha
-    return certified
+    end = int(chance.argmin()) + 1
+    least, n, alpha = chance[end - 1], np.rint(n), alpha[:end]
+    by_chance = least * np.arange(len(n), len(n) - end, -1.0)
+    if least > alpha[0] or (by_chance <= alpha).all():
+        return end * int(least <= alpha[0])
+    _, fewest = bisect(lambda x: chance_of_hits(np.floor(x), n, goal) > least, 0.0 * n, n + 1.0)
+    low, _ = _usual(n, goal)
+    fewest, after = np.floor(fewest), np.ones(1)
+    for i in range(len(n) - 1, -1, -1):
+        # Probability of no such p-value from here on, given the hits, from ``low`` to ``fewest``.
+        missed = np.ones(int(fewest[i] - low[i]))
+        if i + 1 < len(n):
+            rows = n[i + 1] - n[i]
+            first, last = _usual(rows, goal)
+            of_rows = -np.diff(chance_of_hits(np.arange(first, last + 2.0), rows, goal))
+            # The convolution of ``after`` with them, from the one of ``low`` hits on.
+            length, start = len(after) + len(of_rows) - 1, int(low[i] - low[i + 1] + last)
+            fast = next_fast_len(length, real=True)
+            sums = irfft(rfft(after, fast) * rfft(of_rows[::-1], fast), fast)[start:length]
+            missed = np.append(sums, np.zeros(len(missed)))[: len(missed)]
+        if i < end:
+            hits = np.arange(low[i], fewest[i] + 1.0)
+            by_chance[i] = 1.0 + np.diff(chance_of_hits(hits, n[i], goal)) @ missed
+        after = missed
+    return int(np.append(np.flatnonzero(by_chance > alpha), end)[0])
+
+
+def _usual(n: Any, share: float) -> tuple[Any, Any]:
+    """Numbers of hits of n between which all but a negligible probability is."""
+    reach = 7.0 * np.sqrt(n * share * (1.0 - share)) + 7.0
+    return np.floor(np.maximum(n * share - reach, 0.0)), np.minimum(np.ceil(n * share + reach), n)
 
 
 def _numbers(first: int, last: float, step: float) -> FloatArray:
@@ -129,7 +147,7 @@ def _numbers(first: int, last: float, step: float) -> FloatArray:
     return np.array(numbers, dtype=np.float64)
 
 
-def _tests(failures: FloatArray, goal: float, alpha: float) -> FloatArray:
+def _tests(failures: FloatArray, goal: float, alpha: Any) -> FloatArray:
     """Fewest rows of which so many failures still show a precision. Shape (n_failures,)."""
     few, enough = failures.copy(), 2.0 * failures + 2.0
     while (short := chance_of_hits(enough - failures, enough, goal) > alpha).any():

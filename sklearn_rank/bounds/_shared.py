@@ -13,11 +13,9 @@ from ._bound import (
     wilson_score_limits,
 )
 from ._cutoffs import (
-    SHARES,
     chance_of_amounts,
     chance_of_hits,
     precision_cutoffs,
     sums_of_earlier,
-    value_cutoffs,
 )
 from ._rank_statistics import SAME_TIES, TIES_IN_RANDOM_ORDER, top_precision_limits

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_rank._promises._top_threshold import CutOffs, Goal
-from sklearn_rank.bounds._cutoffs import SHARES, STARTS, chance_of_amounts
+from sklearn_rank.bounds._cutoffs import SHARE, STEP_OF_LOOKS, chance_of_amounts
 from sklearn_rank.exceptions import ThresholdWarning
 from sklearn_rank.inference import ConfidenceSequence, batch_limits
 from sklearn_rank.inference._evidence import check_groups
@@ -48,7 +48,7 @@ def test_certified_cut_offs_are_those_of_the_definition(seed, digits):
     for name, value in (("precision", 0.625), ("recall", 0.75), ("false positive rate", 0.25)):
         found = cutoffs.n_flagged[cutoffs.certified(Goal(name, value), 0.125)]
         if name == "precision":
-            options = value, 0.125, STARTS, SHARES
+            options = value, 0.125, SHARE, STEP_OF_LOOKS
             expected = oracle.precision_sequence(y, X[:, 0], *options)
         else:
             expected = oracle.rate_cutoffs(y, X[:, 0], value, 0.125, name)
@@ -189,7 +189,7 @@ def test_chances_with_groups_have_the_quantiles_of_student_less_what_is_skew(sha
         assert (skewness > 0.0) == (share > 0.5)
         # The cube whose slope is that of the root of Edgeworth's expansion, without its end.
         z = z + skewness * (2.0 * z**2 + 1.0) / 6.0 + skewness**2 * z**3 / 27.0
-        found = cutoffs.chances(goal)[some]
+        found = cutoffs.chances(goal, 1.0)[some]
         np.testing.assert_allclose(found, stats.t(degrees).cdf(z), rtol=1e-6, atol=1e-12)
         assert (np.diff(found[np.argsort(hits[some], kind="stable")]) <= 1e-12).all()
 
@@ -385,7 +385,8 @@ def test_a_batch_of_groups_is_refused_and_so_are_promises_that_exclude_each_othe
     flag = TopThresholdClassifier(LogisticRegression(), capacity=50, min_precision=0.5)
     with pytest.raises(ValueError, match="leave capacity out, or ask batch_limits"):
         flag.fit(X, y, groups=np.arange(2000) // 2)
-    # The first 20 rows are negative: with precision come too many of them.
+    # The first 20 rows are negative, and the next ones tied: with precision come too many of them.
+    X[:, 0] = np.minimum(X[:, 0], 1.5)
     X[np.flatnonzero(y == 0)[:20], 0] = 99.0
     with pytest.raises(ValueError, match=r"No cut-off has precision of at least 0.5, and false"):
         prefit(X, y, min_precision=0.5, max_fpr=0.02, maximize="precision")
@@ -519,14 +520,23 @@ def test_what_is_impossible_is_said_with_the_labels_that_would_do():
         prefit(X[:20], y[:20], min_recall=0.9)
     with pytest.raises(ValueError, match=r"No cut-off has precision of at least 0.9, and recall"):
         prefit(X, y, min_precision=0.9, min_recall=0.9)
-    # A weak model, with too few positives among the very first rows: there the tests end.
-    X = np.random.default_rng(0).normal(size=(20_000, 2))
-    y = (np.random.default_rng(1).random(20_000) < expit(0.6 * X[:, 0] - 1.2)).astype(int)
-    y[np.argsort(-X[:, 0])[:30]] = 0
-    alone = r"The first [\d,]+ rows, with 0\.\d+, would pass a test of their own, but the tests go"
-    for options in ({"min_precision": 0.35}, {"min_value": 0.0, "value": (65.0, -35.0)}):
-        with pytest.warns(UserWarning, match=alone):
-            assert prefit(X, y, **options).threshold_ == np.inf
+
+
+def test_a_low_precision_is_promised_of_many_rows_whatever_the_first_are():
+    rng, bonferroni, found = np.random.default_rng(0), [], []
+    for _ in range(20):
+        X, n = rng.normal(size=(3000, 1)), np.arange(300, 3001, 300)
+        y = (rng.random(3000) < np.where(ndtr(-X[:, 0]) < 0.36, 0.11, 0.03)).astype(int)
+        order = np.argsort(-X[:, 0])
+        shown = n[stats.binom.sf(np.cumsum(y[order])[n - 1] - 1, n, 0.08) <= 0.005]
+        bonferroni.append(shown.max(initial=0))
+        # Without a positive among the first rows, where a test of each number would end.
+        y[order[:10]] = 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            found.append(prefit(X, y, min_precision=0.08).report_.n_flagged)
+    assert np.count_nonzero(found) >= np.count_nonzero(bonferroni) - 1
+    assert np.mean(found) > 1.1 * np.mean(bonferroni)
 
 
 @pytest.mark.parametrize(

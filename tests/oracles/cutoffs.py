@@ -23,9 +23,24 @@ def _order(scores):
     return sorted(range(len(scores)), key=lambda i: -scores[i])
 
 
-def precision_sequence(positive, scores, goal, delta, starts, shares):
+def chance_of_a_look(sizes, least, goal):
+    """Probability that hits of k rows have a p-value up to ``least``, for some k of the sizes."""
+    missed, crossed = {0: 1.0}, 0.0
+    for k in range(1, max(sizes) + 1):
+        after = {}
+        for hits, chance in missed.items():
+            for hit, share in ((1, goal), (0, 1 - goal)):
+                after[hits + hit] = after.get(hits + hit, 0.0) + chance * share
+        if k in sizes:
+            found = {hits for hits in after if at_least(hits, k, goal) <= least}
+            crossed += sum(after.pop(hits) for hits in found)
+        missed = after
+    return crossed
+
+
+def precision_sequence(positive, scores, goal, delta, share, step_of_looks):
     """Numbers of rows that are shown to have a precision."""
-    order, sizes = _order(scores), _flagged(scores)
+    order, sizes, n = _order(scores), _flagged(scores), len(scores)
     hits = {k: sum(bool(positive[i]) for i in order[:k]) for k in sizes}
 
     def first_size(failures, alpha):
@@ -34,19 +49,30 @@ def precision_sequence(positive, scores, goal, delta, starts, shares):
             k += 1
         return k
 
-    shown, carried = [], 0.0
-    for i, (start, share) in enumerate(zip(starts, shares, strict=True)):
-        alpha, carried = share * delta + carried, 0.0
-        end = len(scores) + 1
-        if i + 1 < len(starts):
-            end = min(first_size(starts[i + 1], shares[i + 1] * delta), end)
-        failures, all_passed, n_tests = start, True, 0
-        while all_passed and (k := first_size(failures, share * delta)) < end and k <= len(scores):
-            k = min(size for size in sizes if size >= k)
-            all_passed = at_least(hits[k], k, goal) <= alpha
-            shown += [k] * all_passed
-            failures, n_tests = max(failures + 1, int(1.02 * failures)), n_tests + 1
-        carried = alpha if all_passed and n_tests else 0.0
+    failures, base = [1], []
+    while (k := first_size(failures[-1], share * goal * delta)) <= n:
+        base.append(k)
+        failures.append(max(failures[-1] + 1, int(1.02 * failures[-1])))
+    looks, limit = set(), float(n)
+    while limit > 1.0:
+        looks |= {max(i for i, k in enumerate(base) if k <= limit)} if limit >= base[0] else set()
+        limit /= step_of_looks
+    shown, k, places, alphas = [], 0, [], []
+    for i, number in enumerate(failures):
+        ahead = sum(look >= i for look in looks)
+        alphas.append(delta - (delta - share * goal * delta) * ahead / len(looks))
+        if (k := max(k, first_size(number, alphas[-1]))) > n:
+            break
+        places.append(min(size for size in sizes if size >= k))
+    for i, k in enumerate(places):
+        passed = at_least(hits[k], k, goal) <= alphas[i]
+        later = {places[look] for look in looks if look >= i}
+        if later and not passed:
+            least = min(at_least(hits[size], size, goal) for size in later)
+            passed = chance_of_a_look(later, least, goal) <= delta - alphas[i]
+        if not passed:
+            break
+        shown += [k] * (at_least(hits[k], k, goal) <= delta)
     return sorted(set(shown))
 
 
@@ -124,13 +150,4 @@ def value_sequence(amounts, scores, goal, delta):
             total += product
         return total / len(bets)
 
-    shown, carried, starts = [], 0.0, (16, 64, 256)
-    for start, share, end in zip(starts, (0.7, 0.2, 0.1), (64, 256, 10**9), strict=True):
-        alpha, carried, k, all_passed = share * delta + carried, 0.0, start, True
-        while all_passed and k < end and k <= len(scores):
-            size = min(x for x in sizes if x >= k)
-            all_passed = bool(capital(size) >= 1 / alpha)
-            shown += [size] * all_passed
-            k = max(k + 1, int(1.1 * k))
-        carried = alpha if all_passed and start <= len(scores) else 0.0
-    return sorted(set(shown))
+    return [k for k in sizes if capital(k) >= 1 / delta]
