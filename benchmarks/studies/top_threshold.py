@@ -1,6 +1,6 @@
 """How often promised precisions, recalls and false positive rates fail, and what is flagged.
 
-    python benchmarks/studies/top_threshold.py            # print, about half an hour
+    python benchmarks/studies/top_threshold.py            # print, about half an hour; needs mapie
     python benchmarks/studies/top_threshold.py --write    # also store the results
 
 Protocol. Calibration rows are drawn from a pool of 400,000 rows whose scores are given, and the
@@ -32,15 +32,16 @@ weak ones (`unlike effects`). Promised are a precision of .6, a recall of .7 and
 rate of .1, and checked on 1,000 times as many groups of these sizes. Aim: fails in at most .11.
 
 Third protocol, written before its first run, for low precisions and wide lists: 3,000 and 20,000
-rows drawn from a pool. `rule` has twelve values, .11 positives in the first .36 of the rows and .04
+rows drawn from a pool. `rule` has twelve values, .11 positives in the first .36 of rows and .04
 in the others; `weak`, `strong` and `even` have normal scores a deviation, 2.2 and one apart, and
 .1, .2 and .5 positives; `falling` has .9 exp(-u / .15) + .01 positives at place u of 0 to 1; `t3`
-has t3 tails, 1.5 apart, and .15 positives, so that the precision rises at first. Promised are those
-of PRECISIONS between the precision of all rows and that of the first hundredth. A mean value above
-0 of two amounts is the same promise: .1 of 9 and -1, .5 of 1 and -1. Beside it: the least of ten
-cut-offs at tenths of the rows whose binomial test has a tenth of the error; "bets", the promise of
-a mean value, of amounts 1 - p and -p, as where amounts differ; MAPIE as above, of the first 20 runs.
-Aims: fails in at most .1, is found wherever the ten cut-offs are, and flags as many.
+has t3 tails, 1.5 apart, and .15 positives, so that the precision rises at first. Promised are the
+PRECISIONS between that of all rows and that of the first hundredth. A mean value above 0 of two
+amounts is the same promise: .1 of 9 and -1, .5 of 1 and -1. Beside it: the lowest of ten cut-offs
+at tenths of the rows whose binomial test has a tenth of the error; "bets", the promise of a mean
+value, of amounts 1 - p and -p, as where amounts differ; MAPIE as above, of the first 20 runs. Of
+20,000 rows there are a quarter of the runs. Aims: fails in at most .1, is found wherever the ten
+cut-offs are, and flags as many.
 """
 
 import sys
@@ -303,7 +304,7 @@ def cells_of_wide(design, repetitions):
         if not hits[-1] / POOL < goal < hits[POOL // 100] / (POOL // 100):
             continue
         rng, outcomes = seeded("wide runs", design, goal, SEED), {}
-        for run in range(repetitions * 3000 // n if n > 3000 else repetitions):
+        for run in range(repetitions // (4 if n > 3000 else 1)):
             rows = rng.integers(POOL, size=n)
             cutoffs = CutOffs.of(score[rows], y[rows])
             by_amounts = CutOffs.of(score[rows], y[rows], None, y[rows] - goal)
