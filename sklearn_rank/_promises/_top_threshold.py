@@ -28,6 +28,7 @@ from .._validation import (
     check_share,
     check_whole,
     in_coarsest_type,
+    is_number,
     is_whole,
     refuse_misread,
 )
@@ -506,7 +507,7 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
             of_fit = columns, self.pos_label, self.cv, self.random_state
             X, y, params = _outer.labelled_sample(design, X, y, *of_fit)
             value = params.pop("value")
-        goals = self._goals(of_rows=value is not None)
+        goals = self._goals(value)
         # What predict goes by, whatever the parameters are set to afterwards.
         self._stored = goals, self.capacity, self.level, self.random_state
         if not is_classifier(self.estimator):
@@ -517,7 +518,9 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
         measure = get_measure("auc")
         ids = None, None, params
         (sample,) = samples_of([self.estimator], X, y, measure, self.pos_label, None, *ids)
-        amounts = None if value is None else amounts_of(sample.labels, value)
+        amounts = None
+        if any(goal.name == "mean value" for goal in goals):
+            amounts = amounts_of(sample.labels, value)
         self.pos_label_ = sample.plan.pos_label
         scores, rows, n_folds = self._calibrate(sample)
         if (weight := sample.plan.params.get("sample_weight")) is not None:
@@ -595,24 +598,27 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
         goals, capacity, *_ = self._stored
         return capacity is not None and any(goal.name == "precision" for goal in goals)
 
-    def _goals(self, *, of_rows: bool = False) -> list[Goal]:
-        """Check the parameters, and return what is promised; amounts may be those of rows."""
+    def _goals(self, value: Any) -> list[Goal]:
+        """Check the parameters, and return what is promised, with the ``value`` of ``fit``."""
         check_level(self.level)
         check_choice("maximize", self.maximize, (None, "recall", "precision"))
         goals = [
-            Goal(goal, check_share(name, value))
+            Goal(goal, check_share(name, share))
             for name, goal in SHARES_BY_PARAMETER.items()
-            if (value := getattr(self, name)) is not None
+            if (share := getattr(self, name)) is not None
         ]
-        if of_rows:
+        if value is not None:
             if self.min_value is None or self.value is not None or self.capacity is not None:
                 raise ValueError(
                     "value in fit is for min_value=, of rows whose amounts differ: pass min_value,"
                     " and leave value and capacity of the class out."
                 )
-            goals.append(Goal("mean value", check_number("min_value", self.min_value)))
+            if isinstance(value, tuple) and all(map(is_number, value)):
+                goals.append(self._goal_of_value(value))
+            else:
+                goals.append(Goal("mean value", check_number("min_value", self.min_value)))
         elif self.min_value is not None or self.value is not None:
-            goals.append(self._goal_of_value())
+            goals.append(self._goal_of_value(self.value))
         if self.capacity is None and not goals:
             raise ValueError(
                 "Nothing is promised and no capacity is given: pass min_precision=, min_recall=,"
@@ -633,12 +639,12 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
                 )
         return goals
 
-    def _goal_of_value(self) -> Goal:
-        """The precision from which on the flagged rows have the value."""
-        pair = self.value if isinstance(self.value, tuple | list) else ()
+    def _goal_of_value(self, value: Any) -> Goal:
+        """The precision from which on the flagged rows have the value of two amounts."""
+        pair = value if isinstance(value, tuple | list) else ()
         if self.min_value is None or len(pair) != 2:
             raise ValueError(
-                f"min_value={self.min_value!r} and value={self.value!r} belong together: pass"
+                f"min_value={self.min_value!r} and value={value!r} belong together: pass"
                 " both, as min_value=0 and value=(100, -5), the gain and the loss of a row, or the"
                 " values of each row to fit."
             )

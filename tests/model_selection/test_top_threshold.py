@@ -426,6 +426,8 @@ def test_a_mean_value_is_the_precision_that_has_it():
     X, y = rows(13)
     flag = prefit(X, y, min_value=55.0, value=(100.0, -50.0))
     assert flag.threshold_ == prefit(X, y, min_precision=0.7).threshold_
+    of_fit = TopThresholdClassifier(Column().fit(X, y), cv="prefit", min_value=55.0)
+    assert of_fit.fit(X, y, value=(100.0, -50.0)).report_ == flag.report_
     assert "mean value of at least 55 (precision 0.7) on new rows" in str(flag.report_)
     amounts = np.where(y == 1, 100.0, -50.0)
     assert amounts[flag.predict(X) == 1].mean() > 55.0
@@ -520,6 +522,21 @@ def test_what_is_impossible_is_said_with_the_labels_that_would_do():
         prefit(X[:20], y[:20], min_recall=0.9)
     with pytest.raises(ValueError, match=r"No cut-off has precision of at least 0.9, and recall"):
         prefit(X, y, min_precision=0.9, min_recall=0.9)
+
+
+def test_as_many_more_rows_as_are_asked_for_do_in_most_samples():
+    found = []
+    for seed in range(8):
+        X, y = rows(seed, 300, shift=1.5)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            text = prefit(X, y, min_precision=0.7).report_.impossible
+            if text:
+                n_more = int(text.split("some ")[1].split(" more")[0].replace(",", ""))
+                X, y = rows(1000 + seed, 300 + n_more, shift=1.5)
+                found.append(prefit(X, y, min_precision=0.7).report_.n_flagged > 0)
+    assert len(found) >= 4
+    assert 0.5 <= np.mean(found)
 
 
 def test_a_low_precision_is_promised_of_many_rows_whatever_the_first_are():
