@@ -288,6 +288,7 @@ def wide_pool(name):
         "strong": (0.2, 2.2),
         "even": (0.5, 1.0),
         "t3": (0.15, 1.5),
+        "rare": (0.015, 1.2),
     }[name]
     y = rng.random(POOL) < share
     noise = rng.standard_t(3, POOL) if name == "t3" else rng.normal(size=POOL)

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_rank._promises._top_threshold import CutOffs, Goal
-from sklearn_rank.bounds._cutoffs import SHARE, STEP_OF_LOOKS, chance_of_amounts
+from sklearn_rank.bounds._cutoffs import chance_of_amounts
 from sklearn_rank.exceptions import ThresholdWarning
 from sklearn_rank.inference import ConfidenceSequence, batch_limits
 from sklearn_rank.inference._evidence import check_groups
@@ -48,7 +48,7 @@ def test_certified_cut_offs_are_those_of_the_definition(seed, digits):
     for name, value in (("precision", 0.625), ("recall", 0.75), ("false positive rate", 0.25)):
         found = cutoffs.n_flagged[cutoffs.certified(Goal(name, value), 0.125)]
         if name == "precision":
-            options = value, 0.125, SHARE, STEP_OF_LOOKS
+            options = value, 0.125, 0.6, 1.1
             expected = oracle.precision_sequence(y, X[:, 0], *options)
         else:
             expected = oracle.rate_cutoffs(y, X[:, 0], value, 0.125, name)
