@@ -3,6 +3,7 @@
     python benchmarks/studies/differences_at_margin.py            # print, about ten minutes
     python benchmarks/studies/differences_at_margin.py --write    # also store the results
     python benchmarks/studies/differences_at_margin.py --only lists --repetitions 200
+    python benchmarks/studies/differences_at_margin.py --power    # twins, beside exchanges
 
 Protocol. Scores are ``shift y + common + scale noise`` with the same common part for two rankers
 and scales of 1 for the first and 0.3 for the second, which is better. The truth is their
@@ -22,6 +23,11 @@ of a fold. A margin equal to it is the boundary of non-inferiority. Each cell ha
 
 for "Student", the interval from the covariance of the influence values alone, and for "compare".
 
+Twins have the same signal, and each noise of its own of .03 or .1 of the spread, as a model and
+the same after training on other rows have: their difference is 0. The aims are a width of the
+95 % interval of at most 1.25, .03 to .06 outside of it, and (`--power`) .9 of the power of the
+test by exchanges. Limits of twins were chosen on normal tails with a shift of 1.5.
+
 Forms were chosen on tails Cauchy, lognormal, logistic, t(3), and normal with 2 % of ten times the
 spread; 60/60, 100/100, 15/150, 25/200, 30/600 positives and negatives; 15 to 45 groups of 4 to 6.
 The cells here were not looked at before: "target" cells are those of the aim, the others further
@@ -34,6 +40,7 @@ and constrained estimates with variances ``A (1 - A)`` (no better than Student's
 import argparse
 import sys
 import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +51,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, seeded, write_table
 
+from sklearn_rank.inference import compare
 from sklearn_rank.inference._evidence import check_groups, check_lists, influences_of
 from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.metrics import get_measure
@@ -59,8 +67,10 @@ TAILS = {
 TARGET = ("bedroc@20", "precision@top0.1", "ap", "auc")
 FURTHER = ("local_auc@0.8", "partial_auc@fpr0.1", "tpr@fpr0.1")
 SCALES = np.array([[1.0], [0.3]])
+TWINS = {"twins .03": 0.03, "twins .1": 0.1}  # Noise of either ranker
 LARGE, SAMPLES, LISTS = 1_000_000, 4, 20_000
 CONTRAST = np.array([1.0, -1.0])
+METHODS = ("auto", "swap")
 # Name, kind, tails, shift, positives and negatives (or groups of them), measures.
 DESIGNS = [
     *(
@@ -79,6 +89,12 @@ DESIGNS = [
         for tails in ("normal", "t(2)")
     ),
     *(("target", "folds", tails, 1.5, (100, 100), TARGET) for tails in ("normal", "t(2)")),
+    *(
+        ("target", kind, tails, shift, sizes, TARGET)
+        for kind in TWINS
+        for tails, shift in (("Laplace", 2.0), ("Gumbel", 1.5), ("t(2)", 2.0))
+        for sizes in ((20, 180), (60, 540), (200, 1800))
+    ),
 ]
 ALIKE, ICC = 5, 0.7  # Rows of a group, of one class; share of the group in the spread of each part
 FOLDS = 5
@@ -89,7 +105,8 @@ def drawn(rng, kind, tails, shift, sizes):
     draw = TAILS[tails]
     if kind != "groups":
         y = np.arange(sum(sizes)) < sizes[0]
-        return y, shift * y + draw(rng, len(y)) + SCALES * draw(rng, (2, len(y))), None
+        scales = TWINS.get(kind, SCALES)
+        return y, shift * y + draw(rng, len(y)) + scales * draw(rng, (2, len(y))), None
     groups = np.repeat(np.arange(sum(sizes)), ALIKE)
     y = groups < sizes[0]
 
@@ -101,6 +118,8 @@ def drawn(rng, kind, tails, shift, sizes):
 
 
 def truths(rng, kind, tails, shift, sizes, measures):
+    if kind in TWINS:
+        return {get_measure(measure).name: 0.0 for measure in measures}
     if kind == "folds":
         sizes = tuple(size // FOLDS for size in sizes)
         lists = [drawn(rng, kind, tails, shift, sizes) for _ in range(LISTS)]
@@ -202,18 +221,38 @@ def cells(design, repetitions):
         }
 
 
+def power(repetitions):
+    """Share of samples in which a better twin is found, by `compare` and by exchanges of ranks."""
+    for sizes, ahead in (((20, 180), 0.15), ((60, 540), 0.05)):
+        for kind, measure in product(TWINS, ("ap", "bedroc@20", "auc")):
+            rng = seeded("a better twin", kind, str(sizes), measure)
+            found = []
+            for i in range(repetitions):
+                y, scores, _ = drawn(rng, kind, "Gumbel", 1.5, sizes)
+                named = {"a": scores[0] + ahead * y, "b": scores[1]}
+                of = (compare(measure, y, named, method=x, random_state=i) for x in METHODS)
+                found.append([x.pvalue <= 0.05 and x.interval.estimate > 0.0 for x in of])
+            shares = np.mean(found, axis=0)
+            yield {"size": "/".join(map(str, sizes)), "kind": kind, "measure": measure} | {
+                method: f"{share:.3f}" for method, share in zip(METHODS, shares, strict=True)
+            }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=2000)
-    parser.add_argument("--only", choices=("lists", "groups", "folds"), default=None)
+    parser.add_argument("--only", choices=("lists", "groups", "folds", "twins"))
+    parser.add_argument("--power", action="store_true", help="power of twins alone")
     parser.add_argument("--write", action="store_true", help=f"store results/{STORED.name}")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     print(describe_machine())
     found = []
     with threadpool_limits(1):
-        for design in DESIGNS:
-            if arguments.only in (None, design[1]):
+        if arguments.power:
+            found += power(arguments.repetitions // 10)
+        for design in () if arguments.power else DESIGNS:
+            if arguments.only in (None, design[1].split()[0]):
                 found += cells(design, arguments.repetitions)
                 print(design[:5], flush=True)
     print(format_table(found, [(key, key, "") for key in found[0]]))

@@ -186,6 +186,7 @@ class Units:
     span: FloatArray  # (n_statistics,): By how much one does from the bottom to the top
     counts: FloatArray | None = None  # (n_rows,): Number of units alike; None is one
     first: int = 0  # Number of the first statistic that these units move
+    ranked: bool = False  # Whether they are items of a class, which rankers order
 
     def moments(self, contrast: FloatArray) -> tuple[float, float]:
         """Sums of the squares and of the fourth powers of a contrast."""
@@ -201,18 +202,22 @@ class Units:
         """Variance that the sample may lack, from the sums of squares S and fourth powers F.
 
         That by half a unit at either end, which has the weight ``F / S**2 - 3 / n``: by so much
-        the square of the coefficient of variation of S exceeds that for n normal units. It is 1 if
-        nothing varies. The statistics order this unit as alike as the others and one more, which
-        is at an end for each statistic by itself.
+        the square of the coefficient of variation of S exceeds that for n normal units. The
+        statistics order this unit as alike as the others. Units that are not ranked may differ in
+        any way: as alike as the others and one more, which is at an end for each statistic by
+        itself. So does every unit if nothing varies, with the weight 1.
         """
         moved, weight = self._of(contrast) * self.span, 1.0
+        among, alone = self.products.diagonal(), self.span**2
         if square > ROUNDING**2 * float(moved @ moved) and fourth > 0.0:
             weight = fourth / square**2 - 3.0 / self.n
             if weight <= 0.0:
                 return 0.0
-        among = self.products.diagonal() + self.span**2
+            if self.ranked:
+                alone = np.where(among > ROUNDING**2 * alone, 0.0, alone)
+        among = among + alone
         alike = moved / np.sqrt(np.where(among > 0.0, among, 1.0))
-        ends = float(alike @ self.products @ alike) + float(alike**2 @ self.span**2)
+        ends = float(alike @ self.products @ alike) + float(alike**2 @ alone)
         return weight * ends / 4.0
 
     def reach(self, contrast: FloatArray) -> float:
@@ -395,7 +400,8 @@ def joint_influence(
         # The squares of the deviations from the mean of a sample are too small by 1 - 1 / size.
         values /= np.sqrt(size * max(size - 1.0, 1.0))
         of_rows = None if counts is None else counts[rows]
-        kinds.append(Units(values, products, size, lengths[:, side] / size, of_rows))
+        spans, ranked = lengths[:, side] / size, first.positive is not None
+        kinds.append(Units(values, products, size, spans, of_rows, ranked=ranked))
         total, _, of_ends = with_half_more(size, 0.0, 0.0, about_middle(lengths[:, side]))
         regularized += (squares + np.diag(of_ends)) / total**2
     covariance = parts.sum(axis=0)
@@ -500,7 +506,7 @@ def _joint_groups(
         known = reduce(np.add, [x.corrected if x.count > 1 else x.sums for x in in_class])
         n = float(np.count_nonzero(reduce(np.add, [x.sizes for x in in_class])))
         span = reduce(np.add, spans[side::n_classes])
-        kinds.append(Units(known, known @ known.T, n, span))
+        kinds.append(Units(known, known @ known.T, n, span, ranked=n_classes > 1))
     sums, added = (independent_units(x, times)[0] for x in (sums, added))
     joint = Joint(
         estimates=np.array([x.estimate for influences, _ in samples for x in influences]),
