@@ -9,7 +9,7 @@ Protocol. Scores are ``shift y + common + scale noise`` with the same common par
 and scales of 1 for the first and 0.3 for the second, which is better. The truth is their
 difference on four samples of a million rows; for folds, the mean over 20,000 lists of the length
 of a fold. A margin equal to it is the boundary of non-inferiority. Each cell has 2,000 samples
-(folds 500), and its seed depends on the design alone. It counts
+(folds 500, twins 1,000), and its seed depends on the design alone. It counts
 
 - `low` and `high`: how often the one-sided 5 % limit excludes the truth from below (a wrong
   "not inferior" at that margin) and from above; at most .07 is the aim;
@@ -26,7 +26,9 @@ for "Student", the interval from the covariance of the influence values alone, a
 Twins have the same signal, and each noise of its own of .03 or .1 of the spread, as a model and
 the same after training on other rows have: their difference is 0. The aims are a width of the
 95 % interval of at most 1.25, .03 to .06 outside of it, and (`--power`) .9 of the power of the
-test by exchanges. Limits of twins were chosen on normal tails with a shift of 1.5.
+test by exchanges. Limits of twins were chosen on normal tails with a shift of 1.5. With failures
+the second of two such rankers places three items in a hundred at random: a sample of few positives
+lacks those that decide, and no aim is set.
 
 Forms were chosen on tails Cauchy, lognormal, logistic, t(3), and normal with 2 % of ten times the
 spread; 60/60, 100/100, 15/150, 25/200, 30/600 positives and negatives; 15 to 45 groups of 4 to 6.
@@ -67,7 +69,8 @@ TAILS = {
 TARGET = ("bedroc@20", "precision@top0.1", "ap", "auc")
 FURTHER = ("local_auc@0.8", "partial_auc@fpr0.1", "tpr@fpr0.1")
 SCALES = np.array([[1.0], [0.3]])
-TWINS = {"twins .03": 0.03, "twins .1": 0.1}  # Noise of either ranker
+TWINS = {"twins .03": 0.03, "twins .1": 0.1, "failures .03": 0.03}  # Noise of either ranker
+FAILURES = 0.03  # Share of items
 LARGE, SAMPLES, LISTS = 1_000_000, 4, 20_000
 CONTRAST = np.array([1.0, -1.0])
 METHODS = ("auto", "swap")
@@ -91,9 +94,13 @@ DESIGNS = [
     *(("target", "folds", tails, 1.5, (100, 100), TARGET) for tails in ("normal", "t(2)")),
     *(
         ("target", kind, tails, shift, sizes, TARGET)
-        for kind in TWINS
+        for kind in ("twins .03", "twins .1")
         for tails, shift in (("Laplace", 2.0), ("Gumbel", 1.5), ("t(2)", 2.0))
         for sizes in ((20, 180), (60, 540), (200, 1800))
+    ),
+    *(
+        ("further", "failures .03", "normal", 1.5, sizes, TARGET)
+        for sizes in ((20, 180), (200, 1800))
     ),
 ]
 ALIKE, ICC = 5, 0.7  # Rows of a group, of one class; share of the group in the spread of each part
@@ -106,7 +113,10 @@ def drawn(rng, kind, tails, shift, sizes):
     if kind != "groups":
         y = np.arange(sum(sizes)) < sizes[0]
         scales = TWINS.get(kind, SCALES)
-        return y, shift * y + draw(rng, len(y)) + scales * draw(rng, (2, len(y))), None
+        scores = shift * y + draw(rng, len(y)) + scales * draw(rng, (2, len(y)))
+        if kind.startswith("failures"):
+            scores[1] = np.where(rng.random(len(y)) < FAILURES, draw(rng, len(y)), scores[1])
+        return y, scores, None
     groups = np.repeat(np.arange(sum(sizes)), ALIKE)
     y = groups < sizes[0]
 
@@ -118,7 +128,7 @@ def drawn(rng, kind, tails, shift, sizes):
 
 
 def truths(rng, kind, tails, shift, sizes, measures):
-    if kind in TWINS:
+    if kind.startswith("twins"):
         return {get_measure(measure).name: 0.0 for measure in measures}
     if kind == "folds":
         sizes = tuple(size // FOLDS for size in sizes)
@@ -184,8 +194,7 @@ def forms(kind, sample, measure, seed):
 
 def cells(design, repetitions):
     name, kind, tails, shift, sizes, measures = design
-    if kind == "folds":
-        repetitions //= 4
+    repetitions //= {"folds": 4, "twins": 2, "failures": 2}.get(kind.split()[0], 1)
     rng = seeded("differences at the margin", kind, tails, str(shift), str(sizes))
     truth = truths(rng, kind, tails, shift, sizes, measures)
     found = {}
@@ -224,7 +233,7 @@ def cells(design, repetitions):
 def power(repetitions):
     """Share of samples in which a better twin is found, by `compare` and by exchanges of ranks."""
     for sizes, ahead in (((20, 180), 0.15), ((60, 540), 0.05)):
-        for kind, measure in product(TWINS, ("ap", "bedroc@20", "auc")):
+        for kind, measure in product(list(TWINS)[:2], ("ap", "bedroc@20", "auc")):
             rng = seeded("a better twin", kind, str(sizes), measure)
             found = []
             for i in range(repetitions):
@@ -241,7 +250,7 @@ def power(repetitions):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=2000)
-    parser.add_argument("--only", choices=("lists", "groups", "folds", "twins"))
+    parser.add_argument("--only", choices=("lists", "groups", "folds", "twins", "failures"))
     parser.add_argument("--power", action="store_true", help="power of twins alone")
     parser.add_argument("--write", action="store_true", help=f"store results/{STORED.name}")
     arguments = parser.parse_args()

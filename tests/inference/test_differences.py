@@ -45,6 +45,26 @@ def test_the_standard_error_by_its_definition(measure):
             assert 1.0 <= degrees <= max(most, 1.0) * (1.0 + 1e-9)
 
 
+def test_units_without_an_order_may_differ_in_any_way():
+    values = np.array([np.linspace(0.9, 1.0, 15), np.r_[0.2, np.linspace(0.88, 1.0, 14)]])
+    joint = joint_influence(mean_influences(values, (0.0, 1.0)))
+    (error,), _ = joint.standard_errors(CONTRAST[np.newaxis])
+    expected, _ = oracle.standard_error([(values.tolist(), [1.0, 1.0])], [1.0, -1.0], ranked=False)
+    assert error == pytest.approx(expected)
+    assert error > 1.05 * np.std(values[0] - values[1], ddof=1) / 15**0.5
+
+
+def test_limits_of_twins_are_as_long_as_their_differences_are_spread():
+    # A unit from one end of the list to the other would make them 3.5 times as long.
+    rng, y, found = np.random.default_rng(4), np.arange(200) < 20, []
+    for _ in range(100):
+        scores = rng.normal(size=200) + 1.5 * y + 0.03 * rng.normal(size=(2, 200))
+        interval = compare("ap", y, dict(zip("ab", scores, strict=True))).interval
+        found.append((interval.estimate, interval.high - interval.estimate))
+    differences, half = np.array(found).T
+    assert np.mean(half) < 1.5 * np.quantile(np.abs(differences), 0.95)
+
+
 def test_normal_units_have_students_interval():
     # Of a kurtosis below 3.
     values = np.array([np.linspace(0.2, 0.8, 20), np.linspace(0.7, 0.1, 20) ** 2])

@@ -3,11 +3,13 @@
 from math import sqrt
 
 
-def standard_error(kinds, contrast):
+def standard_error(kinds, contrast, ranked=True):
     """Standard error and degrees of freedom of a contrast of statistics.
 
     Each kind of units is a pair: lists of the influence of its units on the mean, one for each
-    statistic, and the distance of the ends of this influence for each statistic.
+    statistic, and the distance of the ends of this influence for each statistic. One more unit is
+    ordered as alike as these; of a contrast that nothing moves, or if units are not ranked, as
+    alike as these and one that is at an end for each statistic by itself.
     """
     statistics = range(len(contrast))
     variance = fourth_powers = 0.0
@@ -19,7 +21,7 @@ def standard_error(kinds, contrast):
         variance += squares / (n * max(n - 1, 1))
         fourth_powers += fourths / (n * max(n - 1, 1)) ** 2
 
-        def alike(j, k, apart=apart, lengths=lengths, n=n):
+        def alike(j, k, apart=apart, lengths=lengths, n=n, squares=squares):
             if j == k:
                 return 1.0
             unbiased = n / max(n - 1, 1)
@@ -27,6 +29,8 @@ def standard_error(kinds, contrast):
                 unbiased * sum(x * y for x, y in zip(apart[a], apart[b], strict=True))
                 for a, b in ((j, k), (j, j), (k, k))
             )
+            if ranked and squares > 1e-20:
+                return both / sqrt(one * other) if one * other > 1e-20 else 0.0
             return both / sqrt((one + lengths[j] ** 2) * (other + lengths[k] ** 2))
 
         ends = sum(
