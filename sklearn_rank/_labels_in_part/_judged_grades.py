@@ -21,7 +21,7 @@ from .._lists import ScoredLists
 from .._typing import FloatArray, IntArray
 from ..bounds._shared import NEGLIGIBLE, TINY
 from ..metrics._shared import Evidence, PartialLabels
-from ._score_path import ATTENUATION, DEVIATIONS, columns_of_labels, fitted_chances
+from ._score_path import ATTENUATION, DEVIATIONS, columns_of_labels
 
 # Draws of the grades of a query, of whose variance they add less than a hundredth.
 N_DRAWS = 32
@@ -93,7 +93,7 @@ def _logits_of_levels(
             test = folds == fold
             train = partial.known & ~test
             if len(np.unique(reached[train])) > 1:
-                chances[test, level - 1] = fitted_chances(columns, train, reached, test)
+                chances[test, level - 1] = columns.chances(train, reached, test)
             else:
                 chances[test, level - 1] = (reached[train].sum() + 0.5) / (train.sum() + 1.0)
     steps = APART * np.arange(n_levels - 1)

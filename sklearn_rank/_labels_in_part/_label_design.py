@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import betainc
-from scipy.stats import rankdata
 from sklearn.utils import check_consistent_length
 
 from .._lists import numbers_of_queries
@@ -707,7 +706,9 @@ def _refuse_chosen(score: FloatArray, known: BoolArray, where: str, instead: str
     if m == 0:
         return
     # Of ties the place that speaks less against chance.
-    first, last = (rankdata(-score, way)[known] / n for way in ("min", "max"))
+    ordered, of_known = np.sort(score), score[known]
+    first = (n - np.searchsorted(ordered, of_known, "right") + 1.0) / n
+    last = (n - np.searchsorted(ordered, of_known, "left")) / n
     i = np.arange(1.0, m + 1.0)
     chances = (
         betainc(i, m - i + 1.0, np.sort(last)),

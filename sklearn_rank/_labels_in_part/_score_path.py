@@ -37,7 +37,15 @@ from ..inference._shared import (
     single,
     two_sided_quantile,
 )
-from ..metrics._shared import AtLabels, Evidence, FractionalList, Groups, LabelTotal, PartialLabels
+from ..metrics._shared import (
+    AtLabels,
+    Evidence,
+    FractionalList,
+    Groups,
+    LabelTotal,
+    PartialLabels,
+    levels_of,
+)
 from ._label_bounds import target_in_part, without_rounding
 
 # Length of a step of the path, in standard deviations of the statistic and as a change of logits.
@@ -287,13 +295,40 @@ def predicted_labels(labels: AnyArray, shares: list[FloatArray], partial: Any) -
     if np.all(labels[known] == labels[known][0]):
         return np.full(n, (labels[known].sum() + 0.5) / (known.sum() + 1.0))
     columns = columns_of_labels(shares, partial, np.bincount(labels[known].astype(bool)).min())
-    return fitted_chances(columns, known, labels, np.ones(n, dtype=bool))
+    return columns.chances(known, labels, np.ones(n, dtype=bool))
 
 
-def columns_of_labels(shares: list[FloatArray], partial: PartialLabels, n_rare: int) -> FloatArray:
+class LabelColumns(NamedTuple):
+    """What labels are regressed on: a line in each column, linear splines in the first ones."""
+
+    values: FloatArray  # (n_items, n_columns)
+    knots: FloatArray  # (n_splines, n_knots)
+
+    def chances(self, train: BoolArray, labels: AnyArray, test: BoolArray) -> FloatArray:
+        """Probability of the labels of some rows to be positive, regressed on others."""
+        from sklearn.linear_model import LogisticRegression
+
+        of_train, of_test = self.values[train], self.values[test]
+        splines = [
+            3.0 * np.interp(x, knots, height)
+            for x, knots in zip(of_train.T, self.knots, strict=False)
+            for height in np.eye(len(knots))
+        ]
+        # Few positives have labels: by so much slopes are shrunk.
+        model = LogisticRegression(C=0.1, solver="newton-cholesky")
+        model.fit(np.column_stack([of_train, *splines]), labels[train])
+        slopes, heights = np.split(model.coef_[0], [of_test.shape[1]])
+        logits = of_test @ slopes + model.intercept_
+        of_each = heights.reshape(self.knots.shape)
+        for x, knots, height in zip(of_test.T, self.knots, of_each, strict=False):
+            logits += np.interp(x, knots, 3.0 * height)
+        return np.asarray(expit(logits))
+
+
+def columns_of_labels(
+    shares: list[FloatArray], partial: PartialLabels, n_rare: int
+) -> LabelColumns:
     """What labels are regressed on; so many labels of the rarer class are known."""
-    from sklearn.preprocessing import SplineTransformer
-
     if partial.proxy is not None:
         shares = [*shares, np.clip(partial.proxy, 1e-6, 1.0 - 1e-6)]
     # Given its probability of a label, a row with a label is like one without.
@@ -306,21 +341,9 @@ def columns_of_labels(shares: list[FloatArray], partial: PartialLabels, n_rare: 
     # Logits are a line and a linear spline: a knot for ten labels of the rarer class (Peduzzi et
     # al. 1996), and n^(1/3) at most.
     n_knots = min(n_rare // 10, round(np.cbrt(partial.known.sum())))
-    if n_knots > 2:
-        spline = SplineTransformer(n_knots, degree=1).fit_transform(columns[:, : len(shares)])
-        columns = np.hstack([columns, 3.0 * spline])
-    return columns
-
-
-def fitted_chances(
-    columns: FloatArray, train: BoolArray, labels: AnyArray, test: BoolArray
-) -> FloatArray:
-    """Probability of the labels of some rows to be positive, regressed on others."""
-    from sklearn.linear_model import LogisticRegression
-
-    # Few positives have labels: by so much slopes are shrunk.
-    model = LogisticRegression(C=0.1, solver="newton-cholesky").fit(columns[train], labels[train])
-    return np.asarray(model.predict_proba(columns[test])[:, 1])
+    splined = columns[:, : len(shares) if n_knots > 2 else 0]
+    knots = np.linspace(splined.min(axis=0), splined.max(axis=0), max(n_knots, 1), axis=1)
+    return LabelColumns(columns, knots)
 
 
 def score_path_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> ScorePath:
@@ -336,23 +359,25 @@ def score_path_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.
     )
     labels, partial, groups = first.data.labels.astype(np.float64), first.partial, first.groups
     q = probabilities_of_labels(evidences)
-    weights, rows = np.stack([x.weights for x in functions]), np.arange(len(labels))
+    rows = np.arange(len(labels))
     if all(x.is_linear for x in functions):
-        rows = np.flatnonzero(weights.any(axis=0))
+        rows = np.flatnonzero(np.any([x.weights for x in functions], axis=0))
+        functions = tuple(x._replace(weights=x.weights[rows]) for x in functions)
     whole = np.where(partial.known, labels, q), rows, np.arange(len(rows))
-    weights, q, counts = weights[:, rows], q[rows], np.ones(len(rows))
-    may_join = partial.batches is None and all(x.pairs is None for x in functions)
-    if len(rows) > MANY_ROWS and may_join:
+    q, counts = q[rows], np.ones(len(rows))
+    if len(rows) > MANY_ROWS and partial.batches is None:
         eps = np.finfo(np.float64).eps
         logits = logit(np.clip(q, eps, 1.0 - eps))
-        levels = [x.n_levels / len(weights) ** 2 for x in functions]
-        first, cells = _cells(weights, levels, partial.only(rows), logits)
+        levels = [x.levels(1.0 / len(functions) ** 2) for x in functions]
+        first, cells = _cells(levels, partial.only(rows), logits)
         whole = (*whole[:2], cells)
         counts = np.bincount(cells).astype(np.float64)
-        weights = np.stack([np.bincount(cells, column) / counts for column in weights])
+        functions = tuple(
+            x.joined(level[first], cells, counts)
+            for x, level in zip(functions, levels, strict=True)
+        )
         rows, q = rows[first], expit(np.bincount(cells, logits) / counts)
-    joined = [x.joined(column, counts) for x, column in zip(functions, weights, strict=True)]
-    terms = list(zip(factors, joined, strict=True))
+    terms = list(zip(factors, functions, strict=True))
     groups = None if groups is None else groups.only(rows)
     return ScorePath(terms, labels[rows], partial.only(rows), q, groups, counts, whole)
 
@@ -392,19 +417,18 @@ def score_path_of_parts(
 
 
 def _cells(
-    weights: FloatArray, levels: Sequence[float], partial: PartialLabels, logits: FloatArray
+    levels: Sequence[FloatArray], partial: PartialLabels, logits: FloatArray
 ) -> tuple[IntArray, IntArray]:
     """Join rows without labels that are alike to the path: a row of each cell, and cells of rows.
 
-    Their weights agree to a level, probabilities to 1 / 50, logits to 1 / 10.
+    Of one level, with probabilities of a label that agree to 1 / 50, and logits to 1 / 10.
     """
-    odds = np.log(partial.probability)
-    columns = [(odds, np.ptp(odds) / 0.02), *zip(weights, levels, strict=True)]
-    cells = np.zeros(len(logits), dtype=np.int64)
-    for column, n_levels in (*columns, (logits, np.ptp(logits) / 0.1)):
-        level = (column - column.min()) * (n_levels / (np.ptp(column) or 1.0))
-        keys = cells * int(n_levels + 1.0) + level.astype(np.int64)
-        cells = np.unique(keys, return_inverse=True)[1]
+    odds, cells = np.log(partial.probability), np.zeros(len(logits), dtype=np.int64)
+    columns = [(odds, np.ptp(odds) / 0.02), (logits, np.ptp(logits) / 0.1)]
+    for level in (*levels, *(levels_of(*column) for column in columns)):
+        keys = level.astype(np.int64)
+        keys -= keys.min()
+        cells = np.unique(cells * (keys.max() + 1) + keys, return_inverse=True)[1]
     known = np.flatnonzero(partial.known)
     cells[known] = len(cells) + np.arange(len(known))
     distinct, cells = np.unique(cells, return_inverse=True)

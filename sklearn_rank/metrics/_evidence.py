@@ -345,11 +345,12 @@ class LabelPairs(NamedTuple):
     blocks: TiedBlocks
     once: FloatArray  # (n_blocks,): Mean of ``1 / position``
     ahead: FloatArray  # (n_blocks,): Half of what a pair of the block adds
+    counts: FloatArray | float = 1.0  # (n_items,): How many rows with one label each stands for
 
     def at(self, labels: FloatArray) -> tuple[Any, FloatArray]:
         """Sum, and derivative in each label, which is what a positive more adds to it.
 
-        Of labels of shape (..., n).
+        Of labels of shape (..., n), those of all rows that one stands for together.
         """
         blocks = self.blocks
         y = labels[..., blocks.order]
@@ -357,8 +358,9 @@ class LabelPairs(NamedTuple):
         before, sums = np.cumsum(in_block, axis=-1) - in_block, in_block * self.once
         below = sums.sum(axis=-1, keepdims=True) - np.cumsum(sums, axis=-1)
         of_rows = blocks.to_rows(before * self.once + below)
-        if not blocks.untied:
-            of_rows = of_rows + 2.0 * (blocks.to_rows(in_block) - y) * blocks.to_rows(self.ahead)
+        if self.ahead.any():
+            others = blocks.to_rows(in_block) - (labels / self.counts)[..., blocks.order]
+            of_rows = of_rows + 2.0 * others * blocks.to_rows(self.ahead)
         derivative = np.empty_like(y)
         derivative[..., blocks.order] = of_rows
         return (labels * derivative).sum(axis=-1) / 2.0, derivative
@@ -397,16 +399,25 @@ class LabelTotal(NamedTuple):
     weights: FloatArray  # (n_items,): Of each label in the sum
     value: Callable[[Any, Any], Any]  # Linear in the sum; of the sum and the number of positives
     pairs: LabelPairs | None = None  # What the sum has in addition
-    counts: FloatArray | float = 1.0  # (n_items,): How many each stands for; 1 with pairs
+    counts: FloatArray | float = 1.0  # (n_items,): How many each stands for
 
-    @property
-    def n_levels(self) -> int:
-        """Levels by which rows are joined; few do, as the sum is linear in the weights."""
-        return 250
+    def levels(self, share: float) -> FloatArray:
+        """Level of each row, by which rows are joined; a share of the usual number of levels.
 
-    def joined(self, weights: FloatArray, counts: FloatArray) -> LabelTotal:
-        """The measure of rows of which each stands for so many that are alike."""
-        return self._replace(weights=weights, counts=counts)
+        Few do, as the sum is linear in the weights. With pairs levels are of the logarithm of the
+        position, so that the first rows stay apart.
+        """
+        if self.pairs is None:
+            return levels_of(self.weights, 250.0 * share)
+        blocks = self.pairs.blocks
+        middle = blocks.starts + (blocks.lengths() + 1.0) / 2.0
+        return np.asarray(blocks.to_items(np.floor(-250.0 * share * np.log(middle))))
+
+    def joined(self, levels: FloatArray, cells: IntArray, counts: FloatArray) -> LabelTotal:
+        """The measure of cells of rows that are alike; with pairs rows of a level are tied."""
+        if self.pairs is not None:
+            return average_precision_total(levels, counts)
+        return self._replace(weights=np.bincount(cells, self.weights) / counts, counts=counts)
 
     @property
     def is_linear(self) -> bool:
@@ -445,6 +456,12 @@ class LabelTotal(NamedTuple):
         return AtLabels(float(value), slope, float(excess))
 
 
+def levels_of(weights: FloatArray, n_levels: float) -> FloatArray:
+    """Number of the level of each weight."""
+    low, length = weights.min(), np.ptp(weights) or 1.0
+    return np.asarray(np.floor((weights - low) * (n_levels / length)))
+
+
 class GradeTotal(NamedTuple):
     """A measure of one list as a sum over its rows, each a gain of its grade times a weight."""
 
@@ -462,8 +479,7 @@ class FractionalList:
     score: AnyArray
     counts: FloatArray | float = 1.0  # How many rows each stands for
 
-    # As thresholds are quantiles, levels are those of the logit of the rank.
-    is_linear, pairs, n_levels = False, None, 2000
+    is_linear, pairs = False, None
 
     @property
     def weights(self) -> FloatArray:
@@ -472,9 +488,13 @@ class FractionalList:
         middle = blocks.starts + blocks.lengths() / 2.0
         return np.asarray(-logit(blocks.to_items(middle) / len(self.score)))
 
-    def joined(self, weights: FloatArray, counts: FloatArray) -> FractionalList:
-        """The measure of rows of which each stands for so many that are alike."""
-        return replace(self, score=weights, counts=counts)
+    def levels(self, share: float) -> FloatArray:
+        """Level of each row: as thresholds are quantiles, of the logit of the rank."""
+        return levels_of(self.weights, 2000.0 * share)
+
+    def joined(self, levels: FloatArray, cells: IntArray, counts: FloatArray) -> FractionalList:
+        """The measure of cells of rows that are alike."""
+        return replace(self, score=np.bincount(cells, self.weights) / counts, counts=counts)
 
     def at(self, labels: FloatArray, shift: Any = 0.0) -> AtLabels:
         """Value, slope, which is what a positive less a negative moves, and excess.
@@ -517,16 +537,18 @@ def running_mean(values: FloatArray) -> Callable[[Any], Any]:
     return lambda n: np.interp(n, np.arange(len(sums)), sums) / n
 
 
-def average_precision_total(score: AnyArray) -> LabelTotal:
+def average_precision_total(score: AnyArray, counts: FloatArray | float = 1.0) -> LabelTotal:
     """Average precision: the mean over the orders of ties of ``1/T sum of y_i C_i / position``.
 
     ``C_i = 1 + labels above i``, of degree two in the labels: those above count at their value.
+    Each score is that of so many rows.
     """
     blocks = tied_blocks(score)
-    starts, lengths, position = blocks.starts, blocks.lengths(), np.arange(1.0, len(score) + 1.0)
+    lengths = blocks.totals(counts * np.ones(len(score))).astype(np.intp)
+    starts, position = np.cumsum(lengths) - lengths, np.arange(1.0, lengths.sum() + 1.0)
     place = position - 1.0 - np.repeat(starts, lengths)
     # Means over the places of a block: of 1 / position, and of the share of its others above.
     once = np.add.reduceat(1.0 / position, starts) / lengths
     ahead = np.add.reduceat(place / position, starts) / np.maximum(lengths - 1.0, 1.0) / lengths
-    pairs = LabelPairs(blocks, once, ahead)
-    return LabelTotal(blocks.to_items(once), lambda total, n_pos: total / n_pos, pairs)
+    pairs = LabelPairs(blocks, once, ahead, counts)
+    return LabelTotal(blocks.to_items(once), lambda total, n_pos: total / n_pos, pairs, counts)

@@ -9,6 +9,7 @@ from ._evidence import (
     Groups,
     LabelTotal,
     PartialLabels,
+    levels_of,
     singleton_groups,
 )
 from ._grammar import MeasureLike, get_measures, measure_at, names_of

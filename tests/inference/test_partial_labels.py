@@ -470,9 +470,11 @@ def test_weights_let_the_labelled_rows_stand_for_all():
     [
         ("recall@500", False),
         ("recall@500", True),
+        ("ap", False),
         *(
             pytest.param(name, with_proxy, marks=pytest.mark.slow)
             for name, with_proxy in (
+                ("ap", True),
                 ("auc", True),
                 ("ndcg@500", False),
                 ("bedroc@20", True),
