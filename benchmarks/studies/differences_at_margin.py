@@ -240,7 +240,7 @@ def power(repetitions):
                 y, scores, _ = drawn(rng, kind, "Gumbel", 1.5, sizes)
                 named = {"a": scores[0] + ahead * y, "b": scores[1]}
                 of = (compare(measure, y, named, method=x, random_state=i) for x in METHODS)
-                found.append([x.pvalue <= 0.05 and x.interval.estimate > 0.0 for x in of])
+                found.append([x.pvalue <= 0.05 and x.differences[0] > 0.0 for x in of])
             shares = np.mean(found, axis=0)
             yield {"size": "/".join(map(str, sizes)), "kind": kind, "measure": measure} | {
                 method: f"{share:.3f}" for method, share in zip(METHODS, shares, strict=True)

@@ -232,9 +232,9 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     linear      0.8765          0.0272             [0.7936, 0.9290]
     neighbours  0.9095          0.0165             [0.8461, 0.9504]
     <BLANKLINE>
-    contrast               difference       95 % interval       p  conclusion
-    linear - ensemble         -0.0646  [-0.1290, -0.0002]  0.0494  ensemble better
-    neighbours - ensemble     -0.0316  [-0.0569, -0.0064]  0.0114  ensemble better
+    contrast               difference       95 % interval        p  conclusion
+    linear - ensemble         -0.0646  [-0.1288, -0.0004]   0.0485  ensemble better
+    neighbours - ensemble     -0.0316  [-0.0559, -0.0073]  0.00847  ensemble better
     """
 
     measure: Any
