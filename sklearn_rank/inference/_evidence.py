@@ -237,8 +237,7 @@ def accumulated_list(accumulator: Accumulator) -> ScoredLists:
 
 WeightMeaning: TypeAlias = Literal["frequency", "sampling"] | None
 
-# With fewer items that carry the weight, of either class, or queries, nominal 95 % intervals
-# cover as little as .75 (benchmarks/studies/sampling_weights.py).
+# With fewer queries that carry the weight, or rows of amounts, whose influence has no bound.
 LEAST_DRAWS = 10.0
 
 
@@ -283,13 +282,13 @@ def _refuse_fractions(columns: dict[str, Any]) -> None:
         )
 
 
-def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
+def refuse_few_draws(weight: FloatArray, what: str) -> None:
     """Refuse samples where so few items carry the weight that no interval is trustworthy.
 
-    One more item of the largest weight counts too: that none was drawn so far says little.
+    One more item of the largest weight counts too.
     """
-    scale = heaviest or 1.0
-    relative = np.append(weight, heaviest) / scale
+    heaviest = float(weight.max())
+    relative = np.append(weight, heaviest) / (heaviest or 1.0)
     draws = float(relative.sum() ** 2 / (relative @ relative)) - 1.0
     if draws < LEAST_DRAWS:
         raise ValueError(
@@ -522,12 +521,8 @@ def refuse_sampling(measure: Measure) -> None:
 
 def sampling_influence(measure: Measure, data: ScoredLists) -> ClassInfluence:
     """Influence of rows on a measure of the population that they were drawn from."""
-    heaviest = float(data.counts.max())
-    if measure.kind == "binary":
-        refuse_few_draws(data.counts[data.positive], heaviest, "positives")
-        refuse_few_draws(data.counts[~data.positive], heaviest, "negatives")
-    else:
-        refuse_few_draws(data.counts, heaviest, "rows")
+    if measure.kind != "binary":
+        refuse_few_draws(data.counts, "rows")
     weight = data.counts / data.counts.min()
     data = replace(data, weight=weight)
     influence = influence_of(measure, counted_sample(data), conditional=False).linear

@@ -187,6 +187,7 @@ class Units:
     counts: FloatArray | None = None  # (n_rows,): Number of units alike; None is one
     first: int = 0  # Number of the first statistic that these units move
     ranked: bool = False  # Whether they are items of a class, which rankers order
+    least: Any = 0.0  # (n_statistics,): Distance of limits, at least, by units that are unseen
 
     def moments(self, contrast: FloatArray) -> tuple[float, float]:
         """Sums of the squares and of the fourth powers of a contrast."""
@@ -219,6 +220,13 @@ class Units:
         alike = moved / np.sqrt(np.where(among > 0.0, among, 1.0))
         ends = float(alike @ self.products @ alike) + float(alike**2 @ alone)
         return weight * ends / 4.0
+
+    def apart(self, contrast: FloatArray) -> float:
+        """Distance of the limits of a contrast, at least: unseen units are as alike as these."""
+        moved = (
+            self._of(contrast) * self.least / np.sqrt(np.maximum(self.products.diagonal(), TINY))
+        )
+        return float(np.sqrt(max(moved @ self.products @ moved, 0.0)))
 
     def reach(self, contrast: FloatArray) -> float:
         """By how much a contrast changes if all units are at different ends for statistics.
@@ -280,13 +288,16 @@ class Missed(NamedTuple):
     """
 
     kinds: tuple[tuple[float, float], ...]  # Distance if all units are such, and their number
+    least: float = 0.0  # Distance at any error
 
     def distance(self, error: float) -> float:
         shares = ((reach, -expm1(log(max(error, TINY)) / n)) for reach, n in self.kinds)
-        return max((reach * share for reach, share in shares), default=0.0)
+        return max(self.least, max((reach * share for reach, share in shares), default=0.0))
 
     def error(self, distance: float) -> float:
         """Error at which the limits are at a distance."""
+        if distance < self.least:
+            return 1.0
         return max((max(1.0 - distance / reach, 0.0) ** n for reach, n in self.kinds), default=0.0)
 
 
@@ -362,7 +373,8 @@ class Joint:
     def missed(self, contrast: FloatArray) -> Missed:
         """What a contrast may lack by units of a kind of which none is in the sample."""
         reaches = ((kind.reach(contrast), kind.n) for kind in self.kinds)
-        return Missed(tuple((reach, n) for reach, n in reaches if reach > 0.0))
+        least = sum(kind.apart(contrast) for kind in self.kinds)
+        return Missed(tuple((reach, n) for reach, n in reaches if reach > 0.0), least)
 
 
 def about_middle(lengths: FloatArray) -> FloatArray:
@@ -422,6 +434,35 @@ def joint_influence(
     return joint.with_units(np.diag(excess)) if excess.any() else joint
 
 
+# None of n rows that are heavier than the heaviest one of a class is of it: this has so small a
+# chance if a share of ``1 - UNSEEN**(1 / n)`` of such rows is.
+UNSEEN = 0.05
+
+
+def unseen_weights(influence: ClassInfluence) -> FloatArray:
+    """Weight that each class may have in rows heavier than its heaviest one. Shape (n_classes,).
+
+    Of inverse probabilities. Such rows are of the class at most as often as the lighter ones.
+    """
+    weight, unseen = influence.sampling_weight, np.zeros(len(influence.classes))
+    if weight is None:
+        return unseen
+    for i, rows in enumerate(influence.classes):
+        heavier = weight > weight[rows].max()
+        if n := np.count_nonzero(heavier):
+            often = len(weight[rows]) / (len(weight) - n)
+            unseen[i] = min(often, 1.0 - UNSEEN ** (1.0 / n)) * weight[heavier].sum()
+    return unseen
+
+
+def unseen_shares(influence: ClassInfluence) -> FloatArray:
+    """The same in proportion to the weight of the class."""
+    unseen, weight = unseen_weights(influence), influence.sampling_weight
+    if weight is None:
+        return unseen
+    return unseen / (unseen + [weight[rows].sum() for rows in influence.classes])
+
+
 def joint_samples(samples: Sequence[tuple[ClassInfluence, Groups | None]]) -> Joint:
     """Estimate a statistic of each of several samples, which may share groups."""
     grouped = [([x.linear], groups) for x, groups in samples if groups is not None]
@@ -470,6 +511,7 @@ def _joint_groups(
     n_statistics = sum(len(influences) for influences, _ in samples)
     n_groups = samples[0][1].n_groups
     parts, spans, regularized = [], [], np.zeros((n_statistics, n_statistics))
+    least = np.zeros((len(samples[0][0][0].classes), n_statistics))
     added, labels = np.zeros((2, n_statistics, n_groups))
     start = 0
     for influences, groups in samples:
@@ -477,6 +519,7 @@ def _joint_groups(
         start += len(influences)
         ends = np.array([influence.class_ends() for influence in influences])
         positive, weight = influences[0].positive, influences[0].sampling_weight
+        shares = unseen_shares(influences[0])
         for side, in_class in enumerate(influences[0].classes):
             of_class_values = np.stack([influence.values[in_class] for influence in influences])
             values = np.zeros((n_statistics, of_class_values.shape[1]))
@@ -484,6 +527,8 @@ def _joint_groups(
             of_class = None if weight is None else weight[in_class]
             lengths = np.zeros(n_statistics)
             lengths[rows] = np.abs(ends[:, side, 1] - ends[:, side, 0])
+            if shares[side] > 0.0:
+                least[side] += shares[side] * lengths
             part = GroupPart.of_rows(values, groups.only(in_class), of_class, lengths)
             parts.append(part)
             # Half a group of the mean size more at either end.
@@ -506,7 +551,8 @@ def _joint_groups(
         known = reduce(np.add, [x.corrected if x.count > 1 else x.sums for x in in_class])
         n = float(np.count_nonzero(reduce(np.add, [x.sizes for x in in_class])))
         span = reduce(np.add, spans[side::n_classes])
-        kinds.append(Units(known, known @ known.T, n, span, ranked=n_classes > 1))
+        of_kind: Any = {"ranked": n_classes > 1, "least": least[side]}
+        kinds.append(Units(known, known @ known.T, n, span, **of_kind))
     sums, added = (independent_units(x, times)[0] for x in (sums, added))
     joint = Joint(
         estimates=np.array([x.estimate for influences, _ in samples for x in influences]),

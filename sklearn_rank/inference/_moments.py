@@ -25,7 +25,7 @@ from ..metrics._shared import (
     independent_units,
     with_half_more,
 )
-from ._joint import GroupPart, Joint, joint_influence
+from ._joint import GroupPart, Joint, joint_influence, unseen_shares, unseen_weights
 from ._limits import (
     Limits,
     limits_of_mean,
@@ -95,6 +95,10 @@ class ClassMoments(Moments):
     jump_variance: float = 0.0  # Of it, beyond that with fixed labels
     slope_variance: float = 0.0  # Of the estimated slopes at thresholds
     label_variance: float = 0.0  # Of the measure, by the random share of positives
+    # Distances of limits, at least, by rows that a sample of unequal weights may lack: to either
+    # side, and by the share of positives
+    unseen: Limits = (0.0, 0.0)
+    unseen_labels: float = 0.0
 
     @classmethod
     def of(
@@ -121,10 +125,18 @@ class ClassMoments(Moments):
         sizes, means, squares, effect = _of_classes(influence, groups, joint)
         if influence.exponent != 1.0 and not influence.estimate:
             error = nan  # The slope at 0 is infinite.
-        label_variance = 0.0
+        ends, unseen, unseen_labels = influence.class_ends() / unit, (0.0, 0.0), 0.0
+        weight, label_variance = influence.sampling_weight, 0.0
+        if weight is not None and influence.positive is not None and isfinite(length):
+            gaps = np.abs(ends - means[:, np.newaxis] / unit)
+            down, up = (unseen_shares(influence) @ gaps).tolist()
+            unseen, slope = (down, up), abs(influence.label_slope) / float(weight.sum())
+            unseen_labels = slope * float(unseen_weights(influence).max())
+            # Half of one more row of the largest weight at either end.
+            label_variance = (slope * float(weight.max()) / 2.0) ** 2
         if not conditional:
             fixed = joint_influence([influence], groups=groups)
-            label_variance = max(float((joint.regularized - fixed.regularized)[0, 0]), 0.0)
+            label_variance += max(float((joint.regularized - fixed.regularized)[0, 0]), 0.0)
         fixed_bias, jump_bias = influence.jump_bias[[0, 0 if conditional else 1]] / unit
         jump_bias = jump_bias * sqrt(max(effect, 1.0))
         jump_variance = ABSOLUTE_VARIANCE * float((jump_bias**2 - fixed_bias**2).max())
@@ -137,7 +149,7 @@ class ClassMoments(Moments):
             sizes=sizes,
             means=means / unit,
             squares=squares / unit**2,
-            ends=influence.class_ends() / unit,
+            ends=ends,
             whole=influence.range if whole is None else whole,
             exponent=influence.exponent,
             effect=effect,
@@ -147,6 +159,8 @@ class ClassMoments(Moments):
             jump_variance=jump_variance,
             slope_variance=(influence.slope_variance + excess**2) / unit**2,
             label_variance=label_variance,
+            unseen=unseen,
+            unseen_labels=unseen_labels,
             **more,
         )
 
@@ -168,10 +182,12 @@ class ClassMoments(Moments):
         lows, highs = share_limits(values, n_effective, level, self.degrees)
         # The interval contains the estimate even if the bias is more than half the width.
         origin, length = self.whole[0], self.whole[1] - self.whole[0]
-        low = origin + length * min(float(lows.min()), self.share)
-        high = origin + length * max(float(highs.max()), self.share)
+        farthest = np.clip([self.share - self.unseen[0], self.share + self.unseen[1]], 0.0, 1.0)
+        low = origin + length * min(float(lows.min()), float(farthest[0]))
+        high = origin + length * max(float(highs.max()), float(farthest[1]))
         low, *_, high = sorted((low**self.exponent, value, high**self.exponent))
         half = two_sided_quantile(level, self.degrees) * sqrt(self.label_variance)
+        half = max(half, self.unseen_labels)
         return with_random_labels(value, (low, high), half, self.allowed)
 
     def with_student(self) -> ClassMoments:

@@ -208,7 +208,7 @@ def query_values_of(
     samples, defined = on_same_queries(measure, scores, evaluate, least)
     if weight is not None:
         weight = weight[defined]
-        refuse_few_draws(weight, float(weight.max()), "queries")
+        refuse_few_draws(weight, "queries")
     dependent, ids = groups_of_queries(groups, lists, shape, defined), samples[default].ids
     in_order = ids.dtype.kind in "iu" and bool((ids[1:] == ids[:-1] + 1).all())
     if dependent is None and qid is not None and (in_order or are_dates(ids)):

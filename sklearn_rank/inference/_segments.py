@@ -147,7 +147,7 @@ def _over_queries(rankers: Rankers, rows: IntArray) -> Rankers:
     samples = [sample.only(rows) for sample in rankers.samples]
     _refuse_one_group(samples[0].groups)
     if (weight := samples[0].weight) is not None:
-        refuse_few_draws(weight, float(weight.max()), "queries")
+        refuse_few_draws(weight, "queries")
     found, groups = (
         rankers_over_queries(rankers.measure, rankers.names, samples),
         samples[0].groups,
