@@ -224,10 +224,6 @@ def test_no_certainty_from_no_spread(method):
             {"sample_weight": [1, 1, 1, 1], "weights": "sampling", "method": "kl"},
             "does not support weights='sampling'",
         ),
-        (
-            {"sample_weight": [1, 1, 1, 1], "weights": "sampling"},
-            "positives are worth .* below 10 intervals cover too seldom",
-        ),
         ({"groups": [1, 1, 1, 1]}, "groups has one group only"),
         ({"groups": [2, 2]}, "groups has 2 entries for 4 rows.*pass groups=np.repeat"),
         ({"groups": [1, None, 2, 3]}, "groups is missing at row 1"),

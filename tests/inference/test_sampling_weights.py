@@ -190,23 +190,36 @@ def test_rows_of_weight_0_were_not_drawn():
 # ------------------------------------------------------------------------------ what is refused
 
 
-def test_few_items_that_carry_the_weight_are_refused_with_their_number():
+def test_limits_tell_of_heavy_rows_that_a_class_may_lack():
+    """None of the positives was drawn at the small probability, which says little of the rest."""
+    rng = np.random.default_rng(5)
+    y, noise = (np.arange(300) < 60).astype(int), rng.normal(size=(2, 300))
+    said = {"sample_weight": np.where(y == 1, 1.0, 200.0), "weights": "sampling"}
+    score, other = 2.0 * y + noise
+    lacking = oracle.most_unseen(said["sample_weight"][y == 1], said["sample_weight"])
+    assert 0.9 < lacking < 0.95
+    found = metric_interval("auc", y, score, **said)
+    assert found.low < found.estimate * (1.0 - lacking) + 1e-3
+    assert found.high > found.estimate + lacking * (1.0 - found.estimate) - 1e-3
+    both = compare("auc", y, {"a": score, "b": other}, **said)
+    assert both.low[0] < -0.5 * lacking
+    assert both.high[0] > 0.5 * lacking
+    assert both.pvalues[0] > 0.9
+    # The share of positives may be larger too.
+    top = metric_interval("precision@top0.1", y, score, **said)
+    assert top.high > 2.0 * top.estimate
+
+
+def test_few_rows_that_carry_the_weight_have_limits_that_say_little():
     rng = np.random.default_rng(5)
     y, score = (np.arange(300) < 60).astype(int), rng.normal(size=300)
-    few = np.where(np.arange(300) % 60 < 3, 200.0, 1.0)
-    for call in (
-        lambda: metric_interval("auc", y, score, sample_weight=few, weights="sampling"),
-        lambda: metric_interval("auc", y, score, sample_weight=few, weights="sampling"),
-        lambda: compare(
-            "auc", y, {"a": score, "b": -score}, sample_weight=few, weights="sampling"
-        ),
-    ):
-        with pytest.raises(ValueError, match=r"The 60 positives are worth 3\.\d drawn"):
-            call()
-    # None of the positives was drawn at the small probability, which says nothing about the rest.
-    none = np.where(y == 1, 1.0, 200.0)
-    with pytest.raises(ValueError, match=r"The 60 positives are worth 0\.7"):
-        metric_interval("auc", y, score, sample_weight=none, weights="sampling")
+    few = {"sample_weight": np.where(np.arange(300) < 3, 200.0, 1.0), "weights": "sampling"}
+    found = metric_interval("auc", y, score, **few)
+    assert found.high - found.low > 0.5
+    both = compare("auc", y, {"a": score, "b": -score}, **few)
+    assert both.high[0] - both.low[0] > 0.5
+    with pytest.raises(ValueError, match=r"The 300 rows are worth 6\.5 drawn"):
+        metric_interval("lorenz@0.1", y + rng.random(300), score, **few)
 
 
 @pytest.mark.parametrize(

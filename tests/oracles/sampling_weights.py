@@ -32,6 +32,17 @@ def partial_auc(y, score, weight, max_fpr):
     return area
 
 
+def most_unseen(of_class, weight):
+    """Share of a class in rows heavier than its heaviest, of which none was drawn.
+
+    The largest share of such rows, none of which is in the class with a chance of .05.
+    """
+    heavier = [w for w in weight if w > max(of_class)]
+    rate = next(i / 1e5 for i in range(10**5) if (1.0 - i / 1e5) ** len(heavier) <= 0.05)
+    unseen = rate * sum(heavier)
+    return unseen / (unseen + sum(of_class))
+
+
 def mean(values, weight):
     """Weighted mean."""
     return float(np.sum(weight * values) / np.sum(weight))
