@@ -551,7 +551,9 @@ def _joint_groups(
         known = reduce(np.add, [x.corrected if x.count > 1 else x.sums for x in in_class])
         n = float(np.count_nonzero(reduce(np.add, [x.sizes for x in in_class])))
         span = reduce(np.add, spans[side::n_classes])
-        of_kind: Any = {"ranked": n_classes > 1, "least": least[side]}
+        # What is known of like rankers is that of rows of equal weight.
+        ranked = n_classes > 1 and not in_class[0].sampled
+        of_kind: Any = {"ranked": ranked, "least": least[side]}
         kinds.append(Units(known, known @ known.T, n, span, **of_kind))
     sums, added = (independent_units(x, times)[0] for x in (sums, added))
     joint = Joint(
