@@ -329,6 +329,17 @@ class Joint:
             times=None if times is None else np.append(times, no_times),
         )
 
+    def with_excess(self, excess: FloatArray) -> Joint:
+        """Add such errors, which are as correlated as those that the statistics have."""
+        if not excess.any():
+            return self
+        errors = np.sqrt(np.diag(self.covariance))
+        scales = np.multiply.outer(errors, errors)
+        related = np.eye(len(excess))
+        np.divide(self.covariance, scales, out=related, where=scales > 0.0)
+        values, vectors = np.linalg.eigh(related)
+        return self.with_units(excess[:, np.newaxis] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
     @property
     def units(self) -> FloatArray:
         """By how much independent units move the statistics. Shape (n_rankers, n_units)."""
@@ -430,8 +441,7 @@ def joint_influence(
     joint = Joint(
         estimates, covariance, regularized, first.length, n_effective, spread, tuple(kinds)
     )
-    excess = np.array([influence.excess for influence in influences])
-    return joint.with_units(np.diag(excess)) if excess.any() else joint
+    return joint.with_excess(np.array([influence.excess for influence in influences]))
 
 
 # None of n rows that are heavier than the heaviest one of a class is of it: this has so small a
@@ -568,11 +578,10 @@ def _joint_groups(
         times=times,
     )
     excess = np.array([x.excess for influences, _ in samples for x in influences])
-    if not excess.any():
-        return joint
     independent = reduce(np.add, [part.row_squares for part in parts])
     effect = np.diag(joint.covariance) / np.where(independent > 0.0, independent, np.inf)
-    return joint.with_units(np.diag(excess * np.sqrt(np.maximum(effect, 1.0))))
+    grouped = excess * np.sqrt(np.maximum(effect, 1.0))
+    return joint.with_excess(np.where(excess > 0.0, grouped, 0.0))
 
 
 def least_variance(difference: Any, length: float, n_effective: float) -> Any:
