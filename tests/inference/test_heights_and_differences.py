@@ -1,10 +1,13 @@
 """Intervals for the height of the negatives, and for the largest difference of the rates."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import kstwo, norm
 
 from sklearn_rank.inference import compare, metric_interval
+from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.metrics import get_measure, kolmogorov_smirnov_score
 from sklearn_rank.metrics._roc import GAIN
 from tests.oracles import roc_points as oracle
@@ -144,3 +147,15 @@ def test_the_largest_difference_of_groups_and_of_drawn_rows():
     assert found.standard_error == pytest.approx(
         metric_interval("ks", y, score).standard_error, rel=0.2
     )
+
+
+def test_errors_of_the_best_thresholds_are_as_correlated_as_the_rankers():
+    rng, measure = np.random.default_rng(8), get_measure("ks")
+    y = rng.random(300) < 0.4
+    score = rng.normal(size=(2, 300)) + y
+    a, b = (measure.influence_of(measure.lists(y, s)) for s in score)
+    alone = joint_influence([replace(x, excess=0.0) for x in (a, b)]).covariance
+    excess = joint_influence([a, b]).covariance - alone
+    r = alone[0, 1] / np.sqrt(alone[0, 0] * alone[1, 1])
+    expected = [[a.excess**2, r * a.excess * b.excess], [r * a.excess * b.excess, b.excess**2]]
+    np.testing.assert_allclose(excess, expected, rtol=1e-9)
