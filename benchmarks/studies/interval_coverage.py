@@ -9,7 +9,12 @@ population at the share of positives of the sample, from a million rows. The mea
 known from 20,000 of them. The seed of a cell depends on the cell alone.
 
 The designs "populations" and "few groups" are for evaluation: no constant and no method is chosen
-on them. In the first, 17 pairs of distributions (equal and unequal
+on them, but that half items count for the limit of their side only. That was chosen by the average
+precision on eight of the pairs (`CHOSEN_ON`), on lists of which a tenth of the positives, or 2 %
+of the negatives, is far above all others, with 10/90, 20/180, 100/100 and 20/980 rows. The aims
+for it are a length of 1.12 in the median of the other pairs, a coverage of .94 and tails of .045.
+
+In the first design, 17 pairs of distributions (equal and unequal
 spread, heavy and light tails, outliers of one class, ties, bounds, two modes, an order that is
 nearly perfect or nearly random) meet six numbers of rows from 10/90 to 50/4,950. In the second,
 8, 15 or 40 groups of five rows on average, equal or of different sizes, have an intraclass
@@ -124,6 +129,16 @@ POPULATIONS = {  # negatives, positives
     "nearly perfect": (normal(), normal(4.0)),
     "nearly random": (normal(), normal(0.2)),
 }
+CHOSEN_ON = (
+    "normal",
+    "Cauchy",
+    "uniform",
+    "five levels",
+    "nearly random",
+    "low positives",
+    "wide positives",
+    "nearly perfect",
+)
 POPULATION_SIZES = [(10, 90), (20, 180), (50, 450), (100, 100), (20, 1980), (50, 4950)]
 OF_ROWS = (
     "auc",
@@ -136,6 +151,7 @@ OF_ROWS = (
     "recall@50",
     "lift@0.1",
     "accuracy_loss@top0.1",
+    "ks",
 )
 
 

@@ -225,12 +225,12 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     >>> print(ensemble.comparison_)
     ap on 351 items, 225 positive
     hypothesis: equal ap; two-sided; max-t; level 95 %; adjusted for 2 contrasts
-    best: ensemble, 0.9411 [0.8770, 0.9723], counting the choice among 3
+    best: ensemble, 0.9411 [0.8770, 0.9629], counting the choice among 3
     <BLANKLINE>
     ranker       value  standard error  95 % interval, all together
-    ensemble    0.9411          0.0131             [0.8770, 0.9768]
-    linear      0.8765          0.0272             [0.7936, 0.9290]
-    neighbours  0.9095          0.0165             [0.8461, 0.9504]
+    ensemble    0.9411          0.0131             [0.8770, 0.9665]
+    linear      0.8765          0.0272             [0.7942, 0.9266]
+    neighbours  0.9095          0.0165             [0.8462, 0.9414]
     <BLANKLINE>
     contrast               difference       95 % interval        p  conclusion
     linear - ensemble         -0.0646  [-0.1288, -0.0004]   0.0485  ensemble better

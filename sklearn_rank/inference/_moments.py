@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import bdtrik, exprel, ndtri
 
+from .._printed import ROUNDING
 from .._typing import FloatArray
 from ..metrics._shared import (
     ABSOLUTE_VARIANCE,
@@ -71,9 +72,9 @@ class ClassMoments(Moments):
     """A sum of means over classes of independent units: the influence of items, or of groups.
 
     The limits are Wilson's, or exact ones where these are wider, for so many Bernoulli draws as
-    vary as much within the range, with half a unit more at either end of each class. What these
-    add counts as many times as groups vary more than independent units. Without a range they are
-    Student's.
+    vary as much within the range, with half a unit more at the end of each class that is on the
+    side of the limit. What these add counts as many times as groups vary more than independent
+    units. Without a range they are Student's.
     """
 
     method: str = "influence"
@@ -170,16 +171,22 @@ class ClassMoments(Moments):
             half = (self.error or 0.0) * two_sided_quantile(level, self.degrees)
             low, high = np.clip([value - half, value + half], *self.whole).tolist()
             return low, high
-        count, centers, squares = with_half_more(self.sizes, self.means, self.squares, self.ends)
-        seen, shift = self.squares / self.sizes**2, float((centers - self.means).sum())
-        unseen = float((squares / count**2 - seen).sum())
-        variance = self.effect * float(seen.sum()) + max(self.effect, 1.0) * unseen
-        variance += self.slope_variance + self.jump_variance
         # Whether there is a jump is uncertain: with its bias, and without.
         values = np.clip(self.share - self.shift - np.append(0.0, self.jump_bias), 0.0, 1.0)
-        shrunken = np.clip(values + shift, 0.0, 1.0)
-        n_effective = shrunken * (1.0 - shrunken) / variance
-        lows, highs = share_limits(values, n_effective, level, self.degrees)
+        seen, found = self.squares / self.sizes**2, []
+        for side, end in enumerate((self.ends.min(axis=1), self.ends.max(axis=1))):
+            # Units that the sample lacks at one end are beyond the limit of that side.
+            ends = np.stack([end, end], axis=1)
+            count, centers, squares = with_half_more(
+                self.sizes, self.means, self.squares, ends, 0.5
+            )
+            unseen = float((squares / count**2 - seen).sum())
+            variance = self.effect * float(seen.sum()) + max(self.effect, 1.0) * unseen
+            variance += self.slope_variance + self.jump_variance
+            shrunken = np.clip(values + float((centers - self.means).sum()), 0.0, 1.0)
+            n_effective = shrunken * (1.0 - shrunken) / max(variance, ROUNDING)
+            found.append(share_limits(values, n_effective, level, self.degrees)[side])
+        lows, highs = found
         # The interval contains the estimate even if the bias is more than half the width.
         origin, length = self.whole[0], self.whole[1] - self.whole[0]
         farthest = np.clip([self.share - self.unseen[0], self.share + self.unseen[1]], 0.0, 1.0)

@@ -110,7 +110,7 @@ def effect_amounts(
     ...     bought, treated, propensity=0.5, expected=np.full(2000, 0.35)
     ... )
     >>> print(metric_interval("uplift@top0.2", amounts, score))
-    0.1755 [0.0820, 0.2676] (uplift@top0.2 of the population, 95 %, influence)
+    0.1755 [0.0820, 0.2675] (uplift@top0.2 of the population, 95 %, influence)
     """
     refuse_misread(outcome=outcome, treatment=treatment, propensity=propensity, expected=expected)
     y = check_vector("outcome", outcome)

@@ -1,12 +1,17 @@
 """Interval of one list by the influence of its items."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm, sem, t
 
 from sklearn_rank.inference import metric_interval
+from sklearn_rank.inference._limits import safe_limits
+from sklearn_rank.inference._moments import ClassMoments
 from sklearn_rank.metrics import TopDCG, bedroc_score, get_measure, linear_rank_score, make_measure
 from sklearn_rank.metrics._score_generating import Screening
+from sklearn_rank.metrics._shared import ClassInfluence
 from tests.catalogue import variance_of_influence
 from tests.naming import shown
 
@@ -219,3 +224,15 @@ def test_accuracy_loss_counts_the_scores_that_may_be_at_the_end_of_the_top():
     for quantile in (3.0, 2.0):
         above, below = score[y == 0] > quantile, score[y == 1] < quantile
         assert (above.mean() + below.mean()) / 2 in found
+
+
+def test_what_a_sample_lacks_at_one_end_is_beyond_the_limit_of_that_side():
+    # Of values 0 and 1 half a unit more at an end makes so many draws.
+    values = np.r_[np.ones(12), np.zeros(8)]
+    found = ClassMoments.of(ClassInfluence(0.6, values, None, [(0.0, 1.0)], (0.0, 1.0)))
+    assert found.limits(0.9) == pytest.approx(safe_limits(0.6, 20.5, 0.9, 19.0))
+    low, high = found.limits(0.9)
+    # An end far below concerns the lower limit alone.
+    farther = replace(found, ends=np.array([[-1.0, 1.0]])).limits(0.9)
+    assert farther[0] < low
+    assert farther[1] == high
