@@ -265,11 +265,10 @@ def test_rows_of_weight_0_are_ignored_and_weights_go_to_the_members():
     )
     np.testing.assert_allclose(one, mean_one, rtol=1e-9)
     np.testing.assert_allclose(large, mean_one, atol=0.05)
-    # Weights that allow no interval allow a fit.
+    # Where one row has nearly all weight, limits are wide.
     few = RankEnsembleClassifier(members).fit(X, y, np.where(np.arange(400) == 7, 1e4, 1.0))
     assert np.isfinite(few.decision_function(X)).all()
-    with pytest.raises(ValueError, match="worth"):
-        print(few.comparison_)
+    assert max(few.comparison_.low) < 0.0 < min(few.comparison_.high)
     with pytest.raises(TypeError, match="takes weights"):
         RankEnsembleClassifier([("neighbours", KNeighborsClassifier())]).fit(X, y, weight + 1.0)
 
