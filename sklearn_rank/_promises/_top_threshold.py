@@ -45,7 +45,7 @@ from ..exceptions import ThresholdWarning
 from ..inference import BatchLimits, batch_limits
 from ..inference._shared import check_groups
 from ..metrics import get_measure
-from ..metrics._shared import Groups, amounts_of, ranking_scores
+from ..metrics._shared import Groups, amounts_of, ranking_scores, warn_of_positive_cost
 from ..model_selection._shared import (
     OfFitted,
     Sample,
@@ -655,6 +655,7 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
                 f"min_value={least:g} must be above the loss {loss:g} and below the gain {gain:g}"
                 " of a row: pass value=(gain, loss) in this order."
             )
+        warn_of_positive_cost(gain, loss)
         share = (least - loss) / (gain - loss)
         meaning = f"mean value of at least {least:g} (precision {share:.3g})"
         return Goal("precision", share, meaning)

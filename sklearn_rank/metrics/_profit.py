@@ -234,6 +234,16 @@ def refuse_value(measure: Measure) -> None:
         )
 
 
+def warn_of_positive_cost(gain: float, cost: float) -> None:
+    """Warn of a pair of which the second number may be a cost without its sign."""
+    if cost > 0:
+        warn(
+            f"value=({gain:g}, {cost:g}) has a positive cost, so that rows that are not positive"
+            f" bring {cost:g} each: pass ({gain:g}, {-cost:g}) if they cost it.",
+            UserWarning,
+        )
+
+
 def amounts_of(y_true: Any, value: Any, *, pos_label: Any = None) -> FloatArray:
     """Amount of each row from its class and ``value``.
 
@@ -257,12 +267,8 @@ def amounts_of(y_true: Any, value: Any, *, pos_label: Any = None) -> FloatArray:
             f"value has {len(columns)} columns, but must have the amount of a row if it is"
             " positive, and the amount if it is not: pass (gain, cost)."
         )
-    if all(map(is_number, columns)) and columns[1] > 0:
-        warn(
-            f"value={shown(value)} has a positive cost, so that rows that are not positive bring"
-            f" {columns[1]:g} each: pass ({columns[0]:g}, {-columns[1]:g}) if they cost it.",
-            UserWarning,
-        )
+    if all(map(is_number, columns)):
+        warn_of_positive_cost(*columns)
     gain, cost = (
         np.full(n, check_number("value", x)) if np.ndim(x) == 0 else check_vector("value", x, n)
         for x in columns

@@ -668,3 +668,13 @@ def test_infinite_scores_are_the_first_and_the_last():
     assert everything.predict(ends).all()
     cutoffs = CutOffs.of(ends[:, 0], y == 1)
     assert np.count_nonzero(ends[:, 0] >= cutoffs.threshold[-2]) == 2000 - 30
+
+
+def test_a_positive_cost_is_warned_of_at_both_doors():
+    X, y = np.arange(200.0)[:, np.newaxis], np.arange(200) % 4 > 2
+    model = LogisticRegression().fit(X, y)
+    of_class = TopThresholdClassifier(model, cv="prefit", min_value=10, value=(100, 5))
+    of_fit = TopThresholdClassifier(model, cv="prefit", min_value=10)
+    for flag, given in ((of_class, {}), (of_fit, {"value": (100, 5)})):
+        with pytest.warns(UserWarning, match=r"pass \(100, -5\) if they cost it"):
+            flag.fit(X, y, **given)
