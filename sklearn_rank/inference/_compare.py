@@ -359,11 +359,13 @@ def compare(
     The variance V of a difference is the sum S of the squares of what the units (the items of a
     class, queries or groups) contribute to it. Where few units carry it, a sample that lacks some
     of them has a small V and a difference that is too far from the truth. With the sum F of
-    fourth powers over n units, half a unit at either end of the list, which the rankers order as
-    alike as the others, is added with the weight ``F / S^2 - 3 / n``, if that is above 0: by so
-    much the squared coefficient of variation of S exceeds that for normal units. The degrees of
-    freedom are at most ``3 V^2 / F``. For normal units neither changes anything; for the AUC the
-    rest is DeLong's test [1]_. A difference without variance has the weight 1, and is not certain.
+    fourth powers over n units, half a unit at either end of the list is added with the weight
+    ``F / S^2 - 3 / n``, if that is above 0: by so much the squared coefficient of variation of S
+    exceeds that for normal units. The rankers order an item that is added as alike as the others;
+    a query, an amount or a weighted row as alike as these and one more, on which they have nothing
+    in common. The degrees of freedom are at most ``3 V^2 / F``. For normal units neither changes
+    anything; for the AUC the rest is DeLong's test [1]_. A difference without variance has the
+    weight 1, and is not certain.
 
     With ``groups`` the variance is the sum over groups of the squared contributions of their
     items, those of a class over ``sqrt(1 - share)`` of the group's fraction of the class [4]_, and

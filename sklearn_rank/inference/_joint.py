@@ -561,10 +561,9 @@ def _joint_groups(
         known = reduce(np.add, [x.corrected if x.count > 1 else x.sums for x in in_class])
         n = float(np.count_nonzero(reduce(np.add, [x.sizes for x in in_class])))
         span = reduce(np.add, spans[side::n_classes])
-        # What is known of like rankers is that of rows of equal weight.
+        # Narrower limits of like rankers were measured on rows of equal weight only.
         ranked = n_classes > 1 and not in_class[0].sampled
-        of_kind: Any = {"ranked": ranked, "least": least[side]}
-        kinds.append(Units(known, known @ known.T, n, span, **of_kind))
+        kinds.append(Units(known, known @ known.T, n, span, ranked=ranked, least=least[side]))
     sums, added = (independent_units(x, times)[0] for x in (sums, added))
     joint = Joint(
         estimates=np.array([x.estimate for influences, _ in samples for x in influences]),

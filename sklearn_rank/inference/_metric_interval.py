@@ -318,16 +318,17 @@ def metric_interval(
     ``weights="sampling"`` is for rows, or queries, that were drawn independently with unequal
     probabilities. The value is that of the weighted list, whatever the scale of the weights. With
     the influence ``IF_i`` of the weighted list the variance is ``sum of (w_i IF_i / sum of w)^2``,
-    with half a row added at either end; the fraction of positives counts as random. The quantile
-    is Student's, by the effective number of rows of each class, ``(sum of w^2)^2 / sum of w^4``.
-    With ``groups``, rows of a group were drawn together. The methods are "influence" for one list
-    and "wilson" or "t" for queries, and the measures are those of shares with an influence
-    function. A class may lack the heaviest rows. If of n rows that are heavier than all of a class
-    it can hold a share of ``1 - .05^(1 / n)``, and no larger one than of the lighter rows, then
-    the limits are at least where this part of the class is at the worst or the best rank. So few
-    rows that carry much weight give a wide interval, up to the whole range. Queries, and rows of
-    amounts, whose influence has no bound, raise an error if they are worth fewer than 10 of equal
-    probability, ``(sum of w)^2 / sum of w^2`` with one more of the largest weight.
+    with half a row added at the end that is beyond the limit; the fraction of positives counts as
+    random. The quantile is Student's, by the effective number of rows of each class, ``(sum of
+    w^2)^2 / sum of w^4``. With ``groups``, rows of a group were drawn together. The methods are
+    "influence" for one list and "wilson" or "t" for queries, and the measures are those of shares
+    with an influence function. A class may lack the heaviest rows. If of n rows that are heavier
+    than all of a class it can hold a share of ``1 - .05^(1 / n)``, and no larger one than of the
+    lighter rows, then the limits are at least where this part of the class is at the worst or the
+    best rank. So few rows that carry much weight give a wide interval, up to the whole range.
+    Queries, and rows of amounts, whose influence has no bound, raise an error if they are worth
+    fewer than 10 of equal probability, ``(sum of w)^2 / sum of w^2`` with one more of the largest
+    weight.
 
     For dask collections (without ``groups``) the values of the queries are collected in this
     process; each query must lie in one chunk. One list is counted chunk by chunk, and the counts
