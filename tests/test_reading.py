@@ -339,9 +339,6 @@ def of_classes(path, y, **positive):
     apart = dict.fromkeys(BOTH, y)
     yield "compare separate", lambda: compare("auc", apart, BOTH, **positive).low[0]
     design = {"design": "all", **positive}
-    yield "compare in part", lambda: compare("auc", y, BOTH, **design).low[0]
-    at_random = [*one, "--random-labels"]
-    yield "command in part", lambda: read_by_command(path, at_random, y=y, s=S)
     yield "interval in part", lambda: metric_interval("auc", y, S, **design).low
     yield "certificate in part", lambda: recall_certificate(y, recall=0.5, **design).n_found
     yield (

@@ -12,6 +12,7 @@ import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from textwrap import dedent
 from typing import Any
@@ -94,6 +95,7 @@ def _place_files(given: dict[str, Any]) -> None:
         raise CommandError(f"{files} are several files: pass one table, or runs and --qrels QRELS")
 
 
+@cache
 def make_parser(prog: str) -> ArgumentParser:
     style: dict[str, Any] = {"formatter_class": RawDescriptionHelpFormatter}
     about = "Score rankings, compare rankers, and know how far to trust the numbers."

@@ -89,7 +89,7 @@ def assert_counterexample(check, loss):
 
     rng = np.random.default_rng(0)
     reached = risk(check.score)
-    for _ in range(4):
+    for _ in range(2):
         start = check.score + rng.normal(size=check.n_items)
         found = minimize(
             risk, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13}

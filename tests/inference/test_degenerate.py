@@ -58,10 +58,8 @@ def test_plain_lists_have_no_certain_values(name):
             lambda m=measure: metric_interval(m, np.tile(y, 5), np.tile(score, 5), **five),
             lambda m=measure: metric_interval(Accumulator(m).update(y, score)),
         ]
-        makes += [
-            lambda m=measure, b=other: compare(m, y, {"a": score, "b": b})
-            for other in (score, -score, np.zeros(len(y)))
-        ]
+        other = (score, -score, np.zeros(len(y)))[len(makes) // 4 % 3]
+        makes += [lambda m=measure, b=other: compare(m, y, {"a": score, "b": b})]
     results = [found for found in map(shown, makes) if found is not None]
     assert len(results) > 20
     for found in results:

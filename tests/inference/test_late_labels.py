@@ -90,10 +90,6 @@ def test_values_are_those_of_weighted_rows_and_errors_have_that_of_the_weights(l
         weights="sampling",
     )
     assert as_if_known.estimate == pytest.approx(found.estimate, rel=1e-12)
-    print(
-        as_if_known.standard_error / found.standard_error,
-        found.standard_error / np.sqrt(np.sum(moved**2)),
-    )
     assert measure == "auc" or as_if_known.standard_error > 1.02 * found.standard_error
 
 

@@ -573,7 +573,7 @@ def test_labels_of_whole_groups_or_of_few_rows_are_not_refused():
     rng, user = np.random.default_rng(0), np.repeat(np.arange(20), 100)
     y = rng.random(2000) < 0.3
     score = np.repeat(rng.normal(size=20), 100) + y + rng.normal(size=2000) / 4
-    for seed in range(20):
+    for seed in range(8):
         drawn = np.random.default_rng(seed).random(20) < 0.3
         if drawn.any():
             labels = np.where(drawn[user], y, np.nan)
@@ -587,7 +587,7 @@ def test_labels_of_whole_groups_or_of_few_rows_are_not_refused():
 @pytest.mark.parametrize("n_labels", [10, 100, 900])
 def test_random_samples_of_any_size_are_not_refused(n_labels):
     y, _, challenger = population(1000, 100)
-    for seed in range(40):
+    for seed in range(20):
         known = np.random.default_rng(seed).permutation(1000) < n_labels
         score = np.round(challenger) if seed % 2 else challenger
         labels = np.where(known, y, np.nan)

@@ -5,7 +5,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -17,7 +17,11 @@ from tests.losses.cases import CASES
 from tests.naming import shown
 
 every_case = pytest.mark.parametrize("case", CASES, ids=shown)
-few = settings(max_examples=15, deadline=None)
+few = settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],  # where other processes take the time
+)
 
 
 @st.composite

@@ -71,7 +71,7 @@ def test_one_list(case):
     np.testing.assert_allclose(case(*lazy, average=None), case(y_true, y_score, average=None))
 
 
-@pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+@pytest.mark.parametrize("case", KINDS, ids=str)
 def test_one_list_in_ranges_of_scores(case, few_rows):
     y_true, y_score = rows_of(case)
     assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))

@@ -1,5 +1,7 @@
 """Harrell's and Uno's C, pair by pair from the definition."""
 
+import numpy as np
+
 from .late_labels import censoring_weights
 
 
@@ -11,16 +13,11 @@ def concordance(times, is_event, scores, *, weighted, case_weights=None):
     both rows are watched until the event. A row of a case weight counts so often.
     """
     n = len(times)
-    counts = [1.0] * n if case_weights is None else case_weights
+    counts = np.ones(n) if case_weights is None else case_weights
     known = [1 if event else None for event in is_event]
     inverse = censoring_weights(known, times, [0] * n, counts)
-    total = right = 0.0
-    for i in range(n):
-        for j in range(n):
-            is_later = times[j] > times[i] or (times[j] == times[i] and not is_event[j])
-            if not is_event[i] or not is_later:
-                continue
-            pair = counts[i] * counts[j] * (inverse[i] ** 2 if weighted else 1.0)
-            total += pair
-            right += pair * (1.0 if scores[i] > scores[j] else 0.5 * (scores[i] == scores[j]))
-    return right / total
+    is_later = (times > times[:, np.newaxis]) | (times == times[:, np.newaxis]) & ~is_event
+    first, later = np.nonzero(is_event[:, np.newaxis] & is_later)
+    weights = counts[first] * counts[later] * (inverse[first] ** 2 if weighted else 1.0)
+    right = (scores[first] > scores[later]) + 0.5 * (scores[first] == scores[later])
+    return np.average(right, weights=weights)

@@ -1,4 +1,4 @@
-"""Weights of labels that come late, row by row from the definition."""
+"""Weights of labels that come late, from the definition."""
 
 import numpy as np
 
@@ -18,38 +18,27 @@ def censoring_weights(labels, days, strata, case_weights=None):
 
     A row of a case weight counts so often.
     """
-    n = len(labels)
-    counts = np.ones(n) if case_weights is None else case_weights
-    weights = np.zeros(n)
-    for i in range(n):
-        if labels[i] is None:
-            continue
-        share = 1.0
-        ends = {days[j] for j in range(n) if labels[j] is None and strata[j] == strata[i]}
-        for end in sorted(x for x in ends if x < days[i]):
-            at_risk = censored = 0.0
-            for j in range(n):
-                if strata[j] != strata[i]:
-                    continue
-                is_censored = labels[j] is None and days[j] == end
-                # A label that is known at this time is known before.
-                at_risk += counts[j] * (days[j] > end or is_censored)
-                censored += counts[j] * is_censored
-            share *= 1.0 - censored / at_risk
-        weights[i] = 1.0 / share
+    counts = np.ones(len(labels)) if case_weights is None else case_weights
+    days, strata = np.asarray(days), np.asarray(strata)
+    is_open = np.array([label is None for label in labels])
+    weights = np.where(is_open, 0.0, 1.0)
+    for stratum in set(strata.tolist()):
+        same = strata == stratum
+        for end in set(days[same & is_open].tolist()):
+            censored = counts[same & is_open & (days == end)].sum()
+            # A label that is known at this time is known before.
+            at_risk = censored + counts[same & (days > end)].sum()
+            later = same & ~is_open & (days > end)
+            weights[later] /= 1.0 - censored / at_risk
     return weights
 
 
 def weighted_auc(labels, scores, weights):
     """Weighted share of pairs of a positive and a negative in the right order, ties a half."""
-    total = right = 0.0
-    for i in range(len(labels)):
-        for j in range(len(labels)):
-            if labels[i] == 1 and labels[j] == 0:
-                pair = weights[i] * weights[j]
-                total += pair
-                right += pair * (1.0 if scores[i] > scores[j] else 0.5 * (scores[i] == scores[j]))
-    return right / total
+    s, w, y = np.asarray(scores), np.asarray(weights), np.array(labels, dtype=float)
+    first, second = np.nonzero((y[:, np.newaxis] == 1) & (y == 0))
+    right = (s[first] > s[second]) + 0.5 * (s[first] == s[second])
+    return np.average(right, weights=w[first] * w[second])
 
 
 def net_benefit(labels, scores, weights, threshold):

@@ -197,7 +197,7 @@ def test_remark_2_the_usual_losses_do_not(case):
     cases, probabilities = np.array([[1.0, 3.0, 0.0], [1.0, 0.0, 0.0]]), np.array([0.4, 0.6])
     assert np.argmax(probabilities @ cases) == 1
     risk = expected_loss(case.loss, cases, probabilities)
-    starts = np.random.default_rng(0).normal(size=(5, 3))
+    starts = np.random.default_rng(0).normal(size=(2, 3))
     found = min(
         (
             minimize(lambda s: risk(s)[0], s, method="Nelder-Mead", options={"fatol": 1e-12})

@@ -37,6 +37,7 @@ SETTINGS = {
     "quantile": ["sample", "pairs"],
     "selection": ["average", "closest", "objective"],
 }
+FEW = {"C": [0.01, 0.1], "quantile": ["pairs"], "selection": ["average", "objective"]}
 
 
 def data(n=72, d=3, seed=0):
@@ -108,8 +109,7 @@ def assert_same_search(found, grid, X):
 )
 def test_as_a_grid_search(parameters):
     X, y = data()
-    few = {"C": [0.01, 0.1], "quantile": ["pairs"], "selection": ["average", "objective"]}
-    settings = few if parameters else SETTINGS
+    settings = FEW if parameters else SETTINGS
     found = search(settings, **parameters)
     assert_same_search(found.fit(X, y), by_grid(X, y, settings=settings, **parameters), X)
 
@@ -143,8 +143,8 @@ def test_by_any_scorer(scoring):
 def test_sparse_rows_and_kernels_that_are_computed():
     X, y = data(48, seed=2)
     few = {"C": [0.01, 0.1], "quantile": ["pairs"], "selection": ["average", "closest"]}
-    dense = search().fit(X, y)
-    sparse = search().fit(sp.csr_array(X), y)
+    dense = search(FEW).fit(X, y)
+    sparse = search(FEW).fit(sp.csr_array(X), y)
     np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-12)
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-6)
     K = rbf_kernel(X, gamma=1 / 3)
@@ -155,16 +155,17 @@ def test_sparse_rows_and_kernels_that_are_computed():
 
 def test_a_mean_over_queries_takes_the_rows_as_one_list():
     X, y = data(seed=3)
-    found = search(scoring="ap").fit(X, y)
-    assert_same_search(found, by_grid(X, y, scoring=get_scorer("ap", single_list=True)), X)
+    found = search(FEW, scoring="ap").fit(X, y)
+    scorer = get_scorer("ap", single_list=True)
+    assert_same_search(found, by_grid(X, y, scoring=scorer, settings=FEW), X)
 
 
 def test_shares_to_train_for_and_the_one_that_is_acted_on():
     X, y = data(seed=4)
     taus = [0.05, 0.1, 0.3]
-    found = search({"tau": taus}).fit(X, y)
-    grid = by_grid(X, y, tau=taus)
-    assert found.scores_.shape == (3, 2, 2, 3, 3)
+    found = search(FEW | {"tau": taus}).fit(X, y)
+    grid = by_grid(X, y, tau=taus, settings=FEW)
+    assert found.scores_.shape == (3, 2, 1, 2, 3)
     np.testing.assert_allclose(
         found.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=1e-12
     )
@@ -183,7 +184,7 @@ def test_shares_to_train_for_and_the_one_that_is_acted_on():
 def test_what_is_learned_is_that_of_the_ranker(weighted):
     X, y = data(seed=5)
     weight = np.random.default_rng(0).integers(0, 3, len(y)) if weighted else None
-    found = search().fit(X, y, weight)
+    found = search(FEW).fit(X, y, weight)
     ranker = AccuracyAtTopRanker(**found.best_params_).fit(X, y, weight)
     learned = {name: value for name, value in vars(ranker).items() if name.endswith("_")}
     for name, value in learned.items():
@@ -201,7 +202,7 @@ def test_what_is_learned_is_that_of_the_ranker(weighted):
 def test_scores_are_weighted():
     X, y = data(seed=7)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    found = search().fit(X, y, weight)
+    found = search(FEW).fit(X, y, weight)
     measure = get_measure("smoothed_precision@top0.1")
     values = []
     for train, test in StratifiedKFold(3).split(X, y):
@@ -215,7 +216,7 @@ def test_scores_are_weighted():
     score = measure(y, found.decision_function(X), sample_weight=weight)
     assert found.score(X, y, sample_weight=weight) == score
     # A function of rows and labels gets no weights.
-    search(scoring=lambda ranker, X, y: len(y)).fit(X, y, weight)
+    search(FEW, scoring=lambda ranker, X, y: len(y)).fit(X, y, weight)
 
 
 def test_rows_without_weight_are_absent():

@@ -25,7 +25,7 @@ from tests.oracles import stack as oracle
 MEMBERS = [
     ("linear", LogisticRegression()),
     ("bayes", GaussianNB()),
-    ("trees", ExtraTreesClassifier(20, min_samples_leaf=3, random_state=0)),
+    ("trees", ExtraTreesClassifier(8, min_samples_leaf=3, random_state=0)),
 ]
 
 
@@ -274,7 +274,7 @@ def test_rows_of_weight_0_are_ignored_and_weights_go_to_the_members():
 
 
 def test_another_measure_needs_no_new_fits():
-    X, y = draw(17)
+    X, y = draw(19)
     ensemble = RankEnsembleClassifier(MEMBERS, tau=0.1).fit(X, y)
     members, before = ensemble.estimators_, ensemble.decision_function(X)
     with pytest.raises(ValueError, match="nonsense"):
