@@ -100,8 +100,8 @@ def test_what_the_page_makes_works_and_passes_the_tests_of_its_kind(tmp_path):
     for code in added:
         run(tmp_path, "-W", "error", "-c", origin + code)
     # Asserts as they stand: to rewrite those of all files takes longer than to run the additions.
-    # Of the plugins of this machine xdist alone, since a warning of another would be an error.
-    options = ("-q", "-x", "-p", "xdist", "-n", "auto", "--assert=plain", "-p", "no:cacheprovider")
+    # In one process, since others of this session have the other cores.
+    options = ("-q", "-x", "--assert=plain", "-p", "no:cacheprovider")
     # The losses and scikit-learn's checks of all others are tested where nothing is added.
     added = ("-k", "not (losses or checks) or Huber or MeanDifference")
     report = run(tmp_path, "-m", "pytest", *options, *added, *OVER_ALL)

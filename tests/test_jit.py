@@ -1,6 +1,5 @@
 """Compiling: it releases the GIL, divides as IEEE says, and works where no cache can be kept."""
 
-import itertools
 import os
 import subprocess
 import sys
@@ -113,11 +112,10 @@ def test_functions_compile_where_no_cache_can_be_kept(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("prefix", [NOWHERE, ""], ids=["no locator", "NUMBA_CACHE_DIR unwritable"])
-def test_a_fit_works_where_no_cache_can_be_kept(prefix, tmp_path):
+def test_a_fit_works_where_no_cache_can_be_kept(tmp_path):
     # A file in the way: not even the administrator can make a directory below it.
     (tmp_path / "file").write_text("")
-    assert run(prefix + FIT, NUMBA_CACHE_DIR=str(tmp_path / "file" / "cache")).strip() == "True"
+    assert run(FIT, NUMBA_CACHE_DIR=str(tmp_path / "file" / "cache")).strip() == "True"
 
 
 def test_an_import_compiles_nothing():
@@ -211,7 +209,7 @@ def test_a_damaged_cache_is_compiled_anew_with_one_warning(tmp_path):
     code = CALLED.format(folder=str(tmp_path))
     assert run(code).splitlines() == ["4.0 6.0", "[]"]
     whole = {file: file.read_bytes() for file in tmp_path.rglob("*.nb[ic]")}
-    for suffix, how in itertools.product([".nbi", ".nbc"], ["truncated", "empty", "garbage"]):
+    for suffix, how in ((".nbi", "truncated"), (".nbi", "empty"), (".nbc", "garbage")):
         assert any(file.suffix == suffix for file in whole)
         for file, content in whole.items():
             file.write_bytes(content)

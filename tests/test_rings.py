@@ -28,7 +28,6 @@ RINGS = {
         "tests/metrics/test_positional.py",
         "tests/metrics/test_rank_correlation.py",
         "tests/metrics/test_top.py",
-        "tests/paper/test_boyd2012.py",
         "tests/preprocessing",
         "tests/rankers/test_accuracy_at_top.py",
         "tests/rankers/test_order_preserving.py",

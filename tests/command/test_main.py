@@ -77,10 +77,9 @@ def test_the_help_names_the_program_that_was_called(capsys):
 @pytest.mark.slow
 def test_subcommands_as_processes(files):
     given = ("predictions.csv", "--label", LABEL, "--score", NEW, OLD)
-    for name in ("evaluate", "compare"):
-        done = run_module(files, name, *given)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.startswith("predictions.csv: 120 rows")
+    done = run_module(files, "evaluate", *given)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("predictions.csv: 120 rows")
     with open(files / "predictions.csv") as stream:
         done = run_module(files, "evaluate", "-", *given[1:], stdin=stream)
     assert done.stdout.startswith("standard input: 120 rows")

@@ -260,7 +260,8 @@ def test_coverage(shape):
     """The default within 1.5 % below nominal, the guarantees above it, DeLong seen to fail."""
     rng = np.random.default_rng([6, len(shape)])
     n_samples = 200
-    for (n_pos, n_neg), auc in product([(10, 90), (40, 40), (100, 500)], (0.7, 0.95)):
+    every = list(product([(10, 90), (40, 40), (100, 500)], (0.7, 0.95)))
+    for (n_pos, n_neg), auc in every if shape == "normal" else every[1::2]:
         covered = dict.fromkeys(("wilson", *GUARANTEED), 0)
         for _ in range(n_samples):
             pos, neg = draws(shape, n_pos, n_neg, auc, rng)

@@ -217,7 +217,8 @@ def test_limits_of_values_hold_together():
 
 
 @pytest.mark.parametrize("name", ["auc", "accuracy_loss@top0.3", "negative_height_loss@4"])
-def test_the_best_of_several(name):
+def test_the_best_of_several(name, monkeypatch):
+    monkeypatch.setattr("sklearn_rank.inference._compare.SWAPS", 49)
     y, scores = rankers(5)
     found = compare(name, y, scores, random_state=0)
     sign = 1 if found.greater_is_better else -1
@@ -303,7 +304,8 @@ def test_refusals_of_mappings():
 
 
 @pytest.mark.parametrize("door", ["auto", "swap", "queries", "separate", "in part", "amounts"])
-def test_the_positive_class_has_a_name_at_each_door(door):
+def test_the_positive_class_has_a_name_at_each_door(door, monkeypatch):
+    monkeypatch.setattr("sklearn_rank.inference._compare.SWAPS", 49)
     y, scores = rankers()
     measure, arguments = "auc", {"method": "swap" if door == "swap" else "auto"}
     if door == "queries":

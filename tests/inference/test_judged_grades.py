@@ -107,8 +107,7 @@ def test_a_document_that_was_not_retrieved_has_no_position():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ndcg@10", "dcg@10"])
-@pytest.mark.parametrize("favour", [0.0, 0.7])
+@pytest.mark.parametrize(("name", "favour"), [("ndcg@10", 0.7), ("dcg@10", 0.0)])
 def test_means_of_many_samples_are_those_of_all_grades(name, favour):
     rng, n_samples = np.random.default_rng(0), 30
     errors, deviations = np.empty((2, n_samples, 2)), np.empty((2, n_samples, 2, 2))

@@ -56,8 +56,7 @@ class Rows:
         return sequence.update(y, self.score[rows], design=LabelDesign(**design), **columns)
 
 
-@pytest.mark.parametrize("is_trimmed", [False, True])
-@pytest.mark.parametrize("news", [False, True])
+@pytest.mark.parametrize(("news", "is_trimmed"), [(False, True), (True, False)])
 @pytest.mark.parametrize(
     ("measure", "options", "names"),
     [

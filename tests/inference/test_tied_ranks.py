@@ -90,8 +90,12 @@ def tables(k, m, share_pos, share_neg):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("phi", PHIS, ids=shown)
-@pytest.mark.parametrize("counts", [(20, 20), (8, 40)])
+@pytest.mark.parametrize(
+    ("phi", "counts"),
+    [(phi, ((20, 20), (8, 40))[i % 2]) for i, phi in enumerate(PHIS)]
+    + [(LocalAUC(0.8), (8, 40)), (LocalAUC(0.95), (20, 20))],
+    ids=shown,
+)
 def test_exact_coverage_of_two_levels(phi, counts):
     """Over all samples: at .195 to .963 the interval of a perfect order missed its estimate, 1."""
     for shares in ((0.8, 0.1), (0.5, 0.5), (0.95, 0.3), (1.0, 0.0)):

@@ -196,7 +196,7 @@ def test_labels_may_be_words_and_open_rows_have_times_to_come():
 
 def test_no_score_depends_on_a_label_that_was_not_known_then():
     rng = np.random.default_rng(1)
-    models = {"trees": RandomForestClassifier(10, random_state=0), **MODELS}
+    models = {"trees": RandomForestClassifier(3, random_state=0), **MODELS}
 
     def scores(y, resolved, entered=ENTERED):
         times = ROWS | {"resolved": resolved}
