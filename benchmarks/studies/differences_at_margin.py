@@ -54,8 +54,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, seeded, write_table
 
 from sklearn_rank.inference import compare
-from sklearn_rank.inference._evidence import check_groups, check_lists, influences_of
-from sklearn_rank.inference._joint import joint_influence
+from sklearn_rank.inference._evidence import check_lists
+from sklearn_rank.inference._simultaneous import joint_on_list
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection import cross_val_compare
 
@@ -180,9 +180,7 @@ def forms(kind, sample, measure, seed):
         )
         ends = [x for found in (sided, both) for x in (found.low[0], found.high[0])]
         return {"compare": [sided.differences[0], *ends]}
-    influences, _ = influences_of(check_lists(get_measure(measure), y, list(scores)))
-    groups = None if groups is None else check_groups(groups, len(y))
-    joint = joint_influence(influences, groups=groups)
+    joint, _, _ = joint_on_list(check_lists(get_measure(measure), y, list(scores), groups=groups))
     difference = float(CONTRAST @ joint.estimates)
     error = np.sqrt(max(CONTRAST @ joint.covariance @ CONTRAST, 0.0))
     (adapted,), (degrees,) = joint.standard_errors(CONTRAST[np.newaxis])

@@ -33,6 +33,7 @@ from ..metrics._shared import (
 )
 from ._evidence import warn_of_order
 from ._limits import Limits
+from ._pairs import Pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,6 +316,7 @@ class Joint:
     groups: FloatArray | None = None  # (n_rankers, n_groups): Their sums; None if independent
     singles: Sequence[Single] = ()  # Each statistic by itself; none if not known
     times: BoolArray | None = None  # (n_groups,): Which groups are times that depend on each other
+    pairs: Pairs | None = None  # What the sums of squares over both classes hold twice
 
     def with_units(self, values: FloatArray) -> Joint:
         """Add what other independent units do to the statistics; shape (n_rankers, n_units)."""
@@ -374,6 +376,8 @@ class Joint:
         unseen = sum(x.unseen(contrast, *m) for x, m in zip(self.kinds, moments, strict=True))
         square, fourth = (sum(m[i] for m in moments) for i in (0, 1))
         variance, most = square, inf
+        if self.pairs is not None:
+            variance -= self.pairs.variance(contrast, [m[0] for m in moments[:2]])
         if self.groups is not None:
             sums = contrast @ self.groups
             units, most = independent_units(sums, self.times)

@@ -28,6 +28,7 @@ from ._joint import AtLevels, Joint, Missed, Single, joint_influence
 from ._level import largest_of_contrasts
 from ._limits import Limits, LimitsAt
 from ._methods import refuse_no_variance, single
+from ._pairs import Pairs
 from ._queries import QueryValues, joint_means, query_values_of
 from ._results import Comparison, Interval, Question
 
@@ -227,7 +228,10 @@ def joint_on_list(evidences: Sequence[Evidence]) -> tuple[Joint, list[ClassInflu
     of_each = zip(evidences, influences, strict=True)
     singles = [single(x, influence=influence) for x, influence in of_each]
     target = list_target(evidences[0].measure, influences[:1], [groups])
-    return replace(joint, singles=singles), influences, target
+    pairs, first = None, influences[0]
+    if joint.groups is None and first.positive is not None:
+        pairs = Pairs(influences, [x.data.score for x in evidences])
+    return replace(joint, singles=singles, pairs=pairs), influences, target
 
 
 def errors_of_rows(influence: ClassInfluence, conditional: bool) -> FloatArray:

@@ -6,6 +6,7 @@ import pytest
 from sklearn_rank.inference import compare
 from sklearn_rank.inference._evidence import check_groups, check_lists, influences_of
 from sklearn_rank.inference._joint import joint_influence, joint_samples, mean_influences
+from sklearn_rank.inference._simultaneous import joint_on_list
 from sklearn_rank.metrics import get_measure
 from tests.oracles import differences as oracle
 
@@ -43,6 +44,26 @@ def test_the_standard_error_by_its_definition(measure):
             expected, most = by_definition(influences, contrast)
             assert error == pytest.approx(expected)
             assert 1.0 <= degrees <= max(most, 1.0) * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("noise", [0.5, 0.02])
+def test_the_variance_of_aucs_has_no_bias(noise):
+    rng = np.random.default_rng(1)
+    y, (first, _) = rankers(rng, 9, 25)
+    scores = [first, first + noise * rng.normal(size=34), first + noise * rng.normal(size=34)]
+    joint, _, _ = joint_on_list(check_lists(get_measure("auc"), y, scores))
+    ranked = [np.greater.outer(score[y], score[~y]).astype(float) for score in scores]
+    for contrast in ([1.0, -1.0, 0.0], [0.5, 0.5, -1.0]):
+        table = np.tensordot(contrast, ranked, 1)
+        sums = [np.dot(contrast, part) @ contrast for part in joint.spread.covariances]
+        held = oracle.pairs_beyond(table.tolist())
+        # A sum of squares that holds the pairs is no less than their part.
+        assert joint.pairs.variance(np.array(contrast), sums) == pytest.approx(min(held, *sums))
+        if held < min(sums):
+            pairs_of_pairs = table.sum() ** 2 + (table**2).sum()
+            pairs_of_pairs -= (table.sum(axis=0) ** 2).sum() + (table.sum(axis=1) ** 2).sum()
+            squared = pairs_of_pairs / (9 * 8 * 25 * 24)
+            assert sum(sums) - held == pytest.approx(table.mean() ** 2 - squared)
 
 
 def test_units_without_an_order_may_differ_in_any_way():

@@ -52,3 +52,15 @@ def standard_error_of_aucs(components, contrast):
     m = len(negatives[0])
     kinds = [(positives, [(m - 1) / m] * len(contrast)), (negatives, [1.0] * len(contrast))]
     return standard_error(kinds, contrast)
+
+
+def pairs_beyond(table):
+    """Variance that a mean over a table has by its cells beyond its rows and its columns."""
+    m, n = len(table), len(table[0])
+    rows = [sum(row) / n for row in table]
+    columns = [sum(row[j] for row in table) / m for j in range(n)]
+    mean = sum(rows) / m
+    squares = sum(
+        (table[i][j] - rows[i] - columns[j] + mean) ** 2 for i in range(m) for j in range(n)
+    )
+    return squares / ((m - 1) * (n - 1) * m * n)
