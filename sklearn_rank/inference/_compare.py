@@ -364,8 +364,9 @@ def compare(
     exceeds that for normal units. The rankers order an item that is added as alike as the others;
     a query, an amount or a weighted row as alike as these and one more, on which they have nothing
     in common. The degrees of freedom are at most ``3 V^2 / F``. For normal units neither changes
-    anything; for the AUC the rest is DeLong's test [1]_. A difference without variance has the
-    weight 1, and is not certain.
+    anything. A difference without variance has the weight 1, and is not certain. On one list of
+    two classes, S counts twice what pairs add beyond their items, where rankers agree on most
+    pairs up to half of it: V has it once. For the AUC, S is that of DeLong's test [1]_.
 
     With ``groups`` the variance is the sum over groups of the squared contributions of their
     items, those of a class over ``sqrt(1 - share)`` of the group's fraction of the class [4]_, and

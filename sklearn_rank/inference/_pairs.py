@@ -72,7 +72,10 @@ class Pairs:
         moved = (self.influences[i].values - self.influences[j].values)[~positive]
         of_negatives = np.cov(moved, fweights=counts[~positive].astype(np.intp), ddof=0)
         alone = squares @ ((one - other) ** 2 / n_neg) + n_neg / n_pos * of_negatives
-        return float(scale * (squares @ discordant - alone))
+        # What items change together at several places is left out: little if rankers agree.
+        unrelated = one + other - 2.0 * one * other / n_neg
+        agreement = 1.0 - (squares @ discordant) / (squares @ unrelated)
+        return float(scale * agreement * (squares @ discordant - alone))
 
 
 def steps_at_positives(

@@ -71,7 +71,13 @@ def test_joint_test_by_the_covariance():
             oracle.structural_components(y_true.tolist(), scores[name].tolist()) for name in "ABC"
         ]
         contrast = [float(name == first) - float(name == second) for name in "ABC"]
-        error, _ = differences.standard_error_of_aucs(components, contrast)
+        tables = [
+            np.greater.outer(scores[name][y_true == 1], scores[name][y_true == 0]).astype(float)
+            for name in "ABC"
+        ]
+        error, _ = differences.standard_error_of_aucs(
+            components, contrast, [table.tolist() for table in tables]
+        )
         assert found[pair_of_names].interval.standard_error == pytest.approx(error)
     assert found.pvalue == min(found.pvalues)
     # Satterthwaite's degrees of freedom from the classes, the least of all pairs.

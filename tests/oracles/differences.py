@@ -43,15 +43,28 @@ def standard_error(kinds, contrast, ranked=True):
     return sqrt(variance), 3.0 * variance**2 / fourth_powers if fourth_powers else float("inf")
 
 
-def standard_error_of_aucs(components, contrast):
+def standard_error_of_aucs(components, contrast, tables=None):
     """That of AUCs, from the placements of the items of both classes for each scorer.
 
-    A positive goes from below all negatives to above all of them but one that it is.
+    A positive goes from below all negatives to above all of them but one that it is. Tables of the
+    outcomes of all pairs of untied items, one for each scorer, tell what both classes hold.
     """
     positives, negatives = ([one[side] for one in components] for side in (0, 1))
     m = len(negatives[0])
     kinds = [(positives, [(m - 1) / m] * len(contrast)), (negatives, [1.0] * len(contrast))]
-    return standard_error(kinds, contrast)
+    error, degrees = standard_error(kinds, contrast)
+    if tables is None:
+        return error, degrees
+    sums = []
+    for values, _ in kinds:
+        moved = [
+            sum(c * x for c, x in zip(contrast, row, strict=True))
+            for row in zip(*values, strict=True)
+        ]
+        mean = sum(moved) / len(moved)
+        sums.append(sum((x - mean) ** 2 for x in moved) / (len(moved) * (len(moved) - 1)))
+    held = min(pairs_of_contrast(tables, contrast), *sums)
+    return sqrt(error**2 - held), degrees
 
 
 def pairs_beyond(table):
@@ -64,3 +77,27 @@ def pairs_beyond(table):
         (table[i][j] - rows[i] - columns[j] + mean) ** 2 for i in range(m) for j in range(n)
     )
     return squares / ((m - 1) * (n - 1) * m * n)
+
+
+def agreement(first, second):
+    """1 less the share of different cells over that of rows in random order."""
+    differ = unrelated = 0.0
+    for one, other in zip(first, second, strict=True):
+        differ += sum(x != y for x, y in zip(one, other, strict=True))
+        p, q = sum(one) / len(one), sum(other) / len(other)
+        unrelated += len(one) * (p * (1 - q) + q * (1 - p))
+    return 1.0 - differ / unrelated
+
+
+def pairs_of_contrast(tables, contrast):
+    """Part of the pairs in a contrast of rankers, by that of any two of them."""
+    total = 0.0
+    for i, one in enumerate(tables):
+        for j, other in enumerate(tables[:i]):
+            if contrast[i] * contrast[j]:
+                apart = [
+                    [x - y for x, y in zip(*rows, strict=True)]
+                    for rows in zip(one, other, strict=True)
+                ]
+                total -= contrast[i] * contrast[j] * agreement(one, other) * pairs_beyond(apart)
+    return total
