@@ -50,9 +50,8 @@ from ..inference._shared import (
     check_weight_meaning,
     expected_area,
     extreme_hits,
-    influences_of,
     interval_of,
-    joint_influence,
+    joint_of_rankers,
     method_of,
     on_same_queries,
     refuse_fractions,
@@ -422,8 +421,7 @@ class Stream:
 
     def _difference(self, evidences: Sequence[Evidence], level: float) -> Interval:
         """Difference of a measure of one list between two rankers of the same rows."""
-        influences, groups = influences_of(evidences)
-        joint = joint_influence(influences, conditional=evidences[0].conditional, groups=groups)
+        joint, _, _ = joint_of_rankers(evidences)
         difference = float(joint.estimates[0] - joint.estimates[1])
         (error,), (degrees,) = joint.standard_errors(np.array([[1.0, -1.0]]))
         half, (least, most) = two_sided_quantile(level, degrees) * float(error), self.range

@@ -375,15 +375,14 @@ class Joint:
         moments = [kind.moments(contrast) for kind in self.kinds]
         unseen = sum(x.unseen(contrast, *m) for x, m in zip(self.kinds, moments, strict=True))
         square, fourth = (sum(m[i] for m in moments) for i in (0, 1))
+        held = self.pairs.variance(contrast, [m[0] for m in moments[:2]]) if self.pairs else 0.0
         variance, most = square, inf
-        if self.pairs is not None:
-            variance -= self.pairs.variance(contrast, [m[0] for m in moments[:2]])
         if self.groups is not None:
             sums = contrast @ self.groups
             units, most = independent_units(sums, self.times)
             square, fourth, variance = (float(np.sum(x)) for x in (sums**2, sums**4, units**2))
         degrees = 3.0 * (square + unseen) ** 2 / fourth if fourth > 0.0 else inf
-        return variance + unseen, max(min(degrees, float(most)), 1.0)
+        return variance - held + unseen, max(min(degrees, float(most)), 1.0)
 
     def missed(self, contrast: FloatArray) -> Missed:
         """What a contrast may lack by units of a kind of which none is in the sample."""

@@ -69,6 +69,8 @@ class Pairs:
         if scale * (squares @ (one + other)) <= LEAST_SHARE * whole:
             return 0.0
         discordant = one + other - 2.0 * above_in_both(*ranks, negatives)[positive]
+        if not squares @ discordant:
+            return 0.0
         moved = (self.influences[i].values - self.influences[j].values)[~positive]
         of_negatives = np.cov(moved, fweights=counts[~positive].astype(np.intp), ddof=0)
         alone = squares @ ((one - other) ** 2 / n_neg) + n_neg / n_pos * of_negatives
@@ -83,8 +85,11 @@ def steps_at_positives(
 ) -> FloatArray | None:
     """By how much the influence of a negative changes at each positive; None if elsewhere too.
 
-    Positives between the same two negatives share the change. Shape (n_pos,).
+    That is so at a threshold, and in blocks of tied items of both classes. Positives between the
+    same two negatives share the change. Shape (n_pos,).
     """
+    if not influence.by_steps:
+        return None
     order = np.argsort(score, kind="stable")
     positive = influence.positive[order]
     (bottom, top) = influence.class_ends()[1]

@@ -60,4 +60,4 @@ from ._queries import (
 )
 from ._results import Question
 from ._roc import AUCMoments, auc_parts, expected_area
-from ._simultaneous import read_rankers, simultaneous_table
+from ._simultaneous import joint_of_rankers, read_rankers, simultaneous_table

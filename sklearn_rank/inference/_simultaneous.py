@@ -20,7 +20,7 @@ from .._printed import ROUNDING
 from .._typing import AnyArray, FloatArray
 from .._validation import column_of
 from ..metrics import Measure
-from ..metrics._shared import ClassInfluence, Evidence, independent_units
+from ..metrics._shared import ClassInfluence, Evidence, Groups, independent_units
 from ._contrasts import added_in_squares, limits_of_pair, quantiles_at
 from ._evidence import check_lists, influences_of, list_target, read_rows
 from ._intervals import Intervals
@@ -223,15 +223,25 @@ def rankers_on_list(
 
 def joint_on_list(evidences: Sequence[Evidence]) -> tuple[Joint, list[ClassInfluence], str]:
     """Joint estimate of rankers on one list, their influences, and the target."""
-    influences, groups = influences_of(evidences)
-    joint = joint_influence(influences, conditional=evidences[0].conditional, groups=groups)
+    joint, influences, groups = joint_of_rankers(evidences)
     of_each = zip(evidences, influences, strict=True)
     singles = [single(x, influence=influence) for x, influence in of_each]
     target = list_target(evidences[0].measure, influences[:1], [groups])
-    pairs, first = None, influences[0]
-    if joint.groups is None and first.positive is not None:
+    return replace(joint, singles=singles), influences, target
+
+
+def joint_of_rankers(
+    evidences: Sequence[Evidence],
+) -> tuple[Joint, list[ClassInfluence], Groups | None]:
+    """Joint estimate with the pairs of independent rows, the influences and the groups."""
+    influences, groups = influences_of(evidences)
+    joint = joint_influence(influences, conditional=evidences[0].conditional, groups=groups)
+    first = influences[0]
+    alone = groups is None or (groups.n_groups == len(first.values) and not groups.in_time)
+    if alone and first.positive is not None and first.sampling_weight is None:
         pairs = Pairs(influences, [x.data.score for x in evidences])
-    return replace(joint, singles=singles, pairs=pairs), influences, target
+        joint = replace(joint, pairs=pairs)
+    return joint, influences, groups
 
 
 def errors_of_rows(influence: ClassInfluence, conditional: bool) -> FloatArray:

@@ -65,6 +65,7 @@ class ClassInfluence:
     excess: float = 0.0
     curve: RateCurve | None = None  # From which a rate is read
     exponent: float = 1.0  # The measure is the statistic to this power
+    by_steps: bool = False  # Whether the influence of negatives changes at positives alone
 
     @property
     def linear(self) -> ClassInfluence:
@@ -226,7 +227,8 @@ def _mean_influence(
     tail = np.cumsum(moved)
     tail[some] += inside * (inner - outer)
     slope_error, jump_bias = 0.0, np.zeros((2, 2))
-    for u0, height in phi.jumps if phi.has_derivative else ():
+    thresholds = phi.jumps if phi.has_derivative else ()
+    for u0, height in thresholds:
         n_below = rank_of_jump(n, u0)
         if not 0 < n_below < n:
             continue
@@ -278,6 +280,7 @@ def _mean_influence(
         label_slope=slope,
         slope_variance=slope_error**2,
         jump_bias=jump_bias,
+        by_steps=not thresholds,
     )
 
 
@@ -520,6 +523,7 @@ def average_precision_influence(
         # j N / i**2 summed is by how much the mean over the positives exceeds the precision.
         label_slope=(float(a @ if_positive[some]) / k - estimate) * n / k * n / m,
         counts=counts,
+        by_steps=True,
         bias=estimate - float(a @ _precision_of_population(a, size, pos_above, above, k, m)) / k,
     )
 
