@@ -19,8 +19,8 @@ from .._printed import ROUNDING
 from .._typing import FloatArray, IntArray
 from ..metrics._shared import ClassInfluence
 
-# Pairs that cannot be so large a share of a variance are not counted.
-LEAST_SHARE = 0.01
+# Of more items pairs are a small share of the variance, and take longer to count than all else.
+MOST_ITEMS = 20_000
 
 
 class Pairs:
@@ -44,18 +44,18 @@ class Pairs:
         That of coefficients with the sum 0 follows from those of two rankers. It is 0 where the
         influence of negatives does not change at positives alone, and at most either sum.
         """
-        if abs(contrast.sum()) > ROUNDING:
+        if abs(contrast.sum()) > ROUNDING or self.influences[0].n > MOST_ITEMS:
             return 0.0
         of_two = combinations(np.flatnonzero(contrast).tolist(), 2)
-        found = sum(-contrast[i] * contrast[j] * self._of_two(i, j, sum(sums)) for i, j in of_two)
+        found = sum(-contrast[i] * contrast[j] * self._of_two(i, j) for i, j in of_two)
         return min(max(float(found), 0.0), *sums)
 
-    def _of_two(self, i: int, j: int, whole: float) -> float:
+    def _of_two(self, i: int, j: int) -> float:
         if (i, j) not in self._found:
-            self._found[i, j] = self._counted(i, j, whole)
+            self._found[i, j] = self._counted(i, j)
         return self._found[i, j]
 
-    def _counted(self, i: int, j: int, whole: float) -> float:
+    def _counted(self, i: int, j: int) -> float:
         first, second = self.steps[i], self.steps[j]
         n_pos, n_neg = self.influences[0].sizes
         if first is None or second is None or min(n_pos, n_neg) < 2:
@@ -66,8 +66,6 @@ class Pairs:
         one, other = (negatives_above(rank, negatives)[positive] for rank in ranks)
         scale = n_pos / ((n_pos - 1.0) * (n_neg - 1.0) * n_neg)
         squares = first * second * counts[positive]
-        if scale * (squares @ (one + other)) <= LEAST_SHARE * whole:
-            return 0.0
         discordant = one + other - 2.0 * above_in_both(*ranks, negatives)[positive]
         if not squares @ discordant:
             return 0.0
