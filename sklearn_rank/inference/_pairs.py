@@ -20,7 +20,7 @@ from .._typing import FloatArray, IntArray
 from ..metrics._shared import ClassInfluence
 
 # Of more items pairs are a small share of the variance, and take longer to count than all else.
-MOST_ITEMS = 20_000
+MOST_ITEMS = 5_000
 
 
 class Pairs:

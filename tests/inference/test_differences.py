@@ -69,6 +69,16 @@ def test_pairs_count_once(noise):
     assert sum(sums) - of_two == pytest.approx(unbiased)
 
 
+@pytest.mark.parametrize("n", [2_000, 10_000])
+def test_pairs_of_long_lists_are_not_worth_their_count(n):
+    rng, y = np.random.default_rng(2), np.arange(n) < n / 10
+    scores = rng.normal(size=n) + 1.5 * y + 0.03 * rng.normal(size=(2, n))
+    joint, _, _ = joint_on_list(check_lists(get_measure("ap"), y, list(scores)))
+    sums = [CONTRAST @ part @ CONTRAST for part in joint.spread.covariances]
+    share = joint.pairs.variance(CONTRAST, sums) / sum(sums)
+    assert share > 0.1 if n == 2_000 else share == 0.0
+
+
 def test_units_without_an_order_may_differ_in_any_way():
     values = np.array([np.linspace(0.9, 1.0, 15), np.r_[0.2, np.linspace(0.88, 1.0, 14)]])
     joint = joint_influence(mean_influences(values, (0.0, 1.0)))
