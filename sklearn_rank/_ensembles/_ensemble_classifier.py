@@ -233,7 +233,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     neighbours  0.9095          0.0165             [0.8462, 0.9414]
     <BLANKLINE>
     contrast               difference       95 % interval        p  conclusion
-    linear - ensemble         -0.0646  [-0.1288, -0.0004]   0.0485  ensemble better
+    linear - ensemble         -0.0646  [-0.1287, -0.0004]   0.0484  ensemble better
     neighbours - ensemble     -0.0316  [-0.0559, -0.0073]  0.00847  ensemble better
     """
 

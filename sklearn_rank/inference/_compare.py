@@ -443,8 +443,8 @@ def compare(
     c       0.6385          0.0337             [0.5517, 0.7154]
     <BLANKLINE>
     contrast  difference       95 % interval         p  conclusion
-    a - c        +0.2153  [+0.1447, +0.2859]  2.64e-09  a better
-    b - c        +0.2225  [+0.1504, +0.2945]  1.54e-09  b better
+    a - c        +0.2153  [+0.1447, +0.2859]  2.62e-09  a better
+    b - c        +0.2225  [+0.1505, +0.2945]  1.53e-09  b better
 
     Test whether "a" is worse than "b" by less than 0.05:
 

@@ -207,7 +207,7 @@ class Comparison(Printed):
     >>> found.conclusions
     ('no difference shown',)
     >>> print(found.interval)
-    0.3125 [-0.2318, 0.8568] (difference of auc on 8 items, 4 positive, 95 %, max-t)
+    0.3125 [-0.2250, 0.8500] (difference of auc on 8 items, 4 positive, 95 %, max-t)
     """
 
     measure: str
