@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from numbers import Integral, Number
 from typing import Any
 
@@ -17,6 +18,7 @@ from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
 from sklearn.utils.validation import _num_samples as num_samples
 from sklearn.utils.validation import check_array, check_non_negative
+from threadpoolctl import threadpool_limits
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -38,6 +40,16 @@ except ModuleNotFoundError:  # before scikit-learn 1.9
 
     def with_callbacks(method: Any) -> Any:
         return method
+
+
+# Of so many values boosted trees make a model in a second on one thread.
+MANY_VALUES = 1_000_000
+
+
+def threads_for(X: Any) -> threadpool_limits:
+    """Context with one OpenMP thread if X is small: on shared cores several would wait."""
+    n_values = prod(X.shape if hasattr(X, "shape") else np.shape(X))
+    return threadpool_limits(1 if n_values < MANY_VALUES else None, user_api="openmp")
 
 
 def any_response(method_caller: Any, estimator: Any, method: Any, X: Any, **options: Any) -> Any:

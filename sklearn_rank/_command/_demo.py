@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from .._sklearn_compat import threads_for
 from ..datasets import load_thyroid
 from ..inference import compare
 from ..rankers import RankEnsembleClassifier
@@ -45,7 +46,7 @@ def run_demo(options: Namespace) -> None:
         flush=True,
     )
     scores = {}
-    with threadpool_limits(limits=1, user_api="blas"):
+    with threadpool_limits(limits=1, user_api="blas"), threads_for(X):
         for name, model in make_models().items():
             begin = time.perf_counter()
             scores[name] = model.fit(X_train, y_train).decision_function(X_test)

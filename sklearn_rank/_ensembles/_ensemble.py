@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .._lists import LabelType, Lists
 from .._optional import import_optional, is_installed
-from .._sklearn_compat import StrOptions, fit_context, rows_at
+from .._sklearn_compat import StrOptions, fit_context, rows_at, threads_for
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import refuse_misread
 from .._warn import warned_once
@@ -524,12 +524,13 @@ def _check_weights(name: str, member: Any, metadata: dict[str, Any]) -> None:
 
 def _fitted(X: Any, y: FloatArray, metadata: dict[str, Any], member: Any, rows: IntArray) -> Any:
     of_rows = metadata_at(_metadata_for(member, metadata), rows)
-    with warned_once():
+    with warned_once(), threads_for(X):
         return call_with_metadata(clone(member), "fit", rows_at(X, rows), y[rows], **of_rows)
 
 
 def _score_rows(X: Any, qid: IntArray, model: Any, rows: IntArray) -> FloatArray:
-    return scores_with_ids(model, rows_at(X, rows), qid[rows] if qid.any() else None)
+    with threads_for(X):
+        return scores_with_ids(model, rows_at(X, rows), qid[rows] if qid.any() else None)
 
 
 def _member_scores(members: list[Any], X: Any, qid: Any) -> FloatArray:

@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 from sklearn.utils import assert_all_finite, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn_compat import StrOptions, fit_context, num_samples, rows_at
+from .._sklearn_compat import StrOptions, fit_context, num_samples, rows_at, threads_for
 from .._typing import AnyArray, FloatArray, IntArray
 from ..inference import Comparison, compare
 from ..inference._shared import whole_weights
@@ -409,4 +409,5 @@ def _fitted(X: Any, y: AnyArray, weight: FloatArray | None, member: Any, rows: I
 
 
 def _log_odds_of_rows(X: Any, positive: Any, model: Any, rows: IntArray) -> FloatArray:
-    return log_odds(model, rows_at(X, rows), positive)
+    with threads_for(X):
+        return log_odds(model, rows_at(X, rows), positive)

@@ -24,7 +24,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._lists import LabelType, check_lists
 from .._printed import Printed, fixed
-from .._sklearn_compat import rows_at
+from .._sklearn_compat import rows_at, threads_for
 from .._typing import AnyArray, ArrayPair, BoolArray, FloatArray, IntArray
 from .._validation import check_numbers, labels_of_fit, refuse_marks
 from .._warn import warn
@@ -223,12 +223,13 @@ def fit_part(
     try:
         estimator.set_params(**clone({**plan.setting}, safe=False))
         routing = plan.routed or sklearn.get_config()["enable_metadata_routing"]
-        with sklearn.config_context(enable_metadata_routing=routing):
-            estimator.fit(X_train, plan.y[train], **fit_params)
-        fitted = time.perf_counter()
         ids = None if plan.ids is None else plan.ids[test]
         how: Any = {"qid": ids, "methods": plan.methods}
-        scores = ranking_scores(estimator, X_test, plan.pos_label, **how)
+        with threads_for(X_train):
+            with sklearn.config_context(enable_metadata_routing=routing):
+                estimator.fit(X_train, plan.y[train], **fit_params)
+            fitted = time.perf_counter()
+            scores = ranking_scores(estimator, X_test, plan.pos_label, **how)
         scores = check_scores(scores, estimator, len(test))
     except Exception as error:
         if raise_errors:

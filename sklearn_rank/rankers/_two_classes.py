@@ -28,6 +28,7 @@ from .._sklearn_compat import (
     fit_context,
     is_search,
     rows_at,
+    threads_for,
     with_callbacks,
 )
 from .._solvers import (
@@ -357,7 +358,7 @@ def fit_with_weights(
 ) -> Any:
     weights = {} if weight is None else {weight_argument(estimator, regressors=True): weight}
     # The weights are computed for this estimator, so that no metadata request is needed.
-    with config_context(enable_metadata_routing=False), warned_once():
+    with config_context(enable_metadata_routing=False), warned_once(), threads_for(X):
         return clone(estimator).fit(X, y, **weights, **fit_params)
 
 
