@@ -11,7 +11,6 @@ from ._evidence import (
     check_lists,
     check_weight_meaning,
     influence_of,
-    influences_of,
     named_scores,
     read_list,
     read_rows,
