@@ -1,6 +1,7 @@
 """Learning to rank with the scikit-learn API: rankers, ranking metrics and their uncertainty.
 
-Import estimators from ``sklearn_rank`` and functions from its modules:
+:func:`doctor` says what can be asked of a table of predictions. Import estimators from
+``sklearn_rank`` and functions from its modules:
 
 - :mod:`sklearn_rank.metrics`: ranking metrics and scorers,
 - :mod:`sklearn_rank.inference`: confidence intervals and tests,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         preprocessing as preprocessing,
         rankers as rankers,
     )
+    from ._command._frame import doctor as doctor
     from .rankers import *  # noqa: F403
 
 _MODULES = [
@@ -58,8 +60,12 @@ def __getattr__(name: str) -> Any:
     # Submodules are imported on first use: together they take as long as scikit-learn.
     if name in _MODULES:
         return import_module(f".{name}", __name__)
+    if name == "doctor":
+        return import_module("._command._frame", __name__).doctor
     if name == "__all__":
-        return sorted(["__version__", *_MODULES, *import_module(".rankers", __name__).__all__])
+        return sorted(
+            ["__version__", "doctor", *_MODULES, *import_module(".rankers", __name__).__all__]
+        )
     hint = ""
     for part in () if name.startswith("_") else ("rankers", *_MODULES):
         module = import_module(f".{part}", __name__)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -18,7 +19,7 @@ from textwrap import dedent
 from typing import Any
 
 from .._version import __version__
-from ._output import DESIGNS, DOCS, CommandError, flag, write
+from ._output import DESIGNS, DOCS, CommandError, flag, flags, write
 
 __all__ = ["main"]
 
@@ -43,7 +44,9 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
         try:
             code = _run(options)
         except CommandError as error:
-            sys.stderr.write(f"{title}: error: {error}\n")
+            line = shlex.join([arguments[0], *flags(error.choice), *arguments[1:]])
+            again = f", as in {parser.prog} {line}" * bool(error.choice)
+            sys.stderr.write(f"{title}: error: {error}{again}\n")
             code = 2
         except BrokenPipeError:
             # Stop quietly where the reader of the output has gone, as ``head`` does.

@@ -3,62 +3,80 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
+from dataclasses import dataclass
+from html import escape
 from math import isnan, log
 from typing import Any
 
 import numpy as np
 
 from .._order import tied_blocks
-from .._printed import fixed
+from .._printed import Printed, fixed, html_table
 from .._typing import BoolArray, FloatArray, IntArray
 from ..inference._shared import read_rankers
 from ..metrics._shared import autocorrelations
+from ._columns import guess, guess_columns, usual_columns
 from ._evaluate import Result, compare_rankings, evaluate
-from ._output import DESIGNS, LABELS, CommandError, as_json, flag, listed, sentences, write
-from ._rankings import COLUMNS, IN_PART, check_columns, in_rows, is_usual_score, read_rankings
-from ._table import STDIN, Column, read_columns
+from ._output import DESIGNS, SHOWN, CommandError, as_json, flag, flags, listed, sentences, write
+from ._rankings import COLUMNS, IN_PART, in_rows, read_rankings
+from ._table import STDIN, Column, read_columns, title_of
 
-# Words in names of columns that tell an option; the first one that has such a word counts.
-WORDS = {
-    "inclusion_probability": "inclusion",
-    "strata": "stratum strata",
-    "": "weight weights",
-    "score": "score scores prob proba probability pred prediction predicted hat logit",
-    "label": "label labels true truth target y class grade rel relevance outcome click clicked"
-    " converted conversion fraud churn",
-    "qid": "qid query queries topic srch search",
-    "groups": "user patient customer client account person member household session visitor",
-}
-MAX_UNNAMED = 9  # Columns without a telling name that are taken as scores
+# What a notebook shows of each column.
+COLUMN_FACTS = ("column", "role", "type", "missing", "distinct", "values")
+# Options of the command that do not say what is in the table.
+NOT_OF_TABLE = ("command", "prog", "file", "format", "output")
 SIGNIFICANCE = 0.001  # Labels of the first rows alone that chance makes so seldom look chosen
 
 
 def run_doctor(options: Namespace, parser: ArgumentParser) -> int:
     """Examine the file and write the report. The exit code, 0 if something can be computed."""
+    if options.file in (None, STDIN):
+        raise CommandError("pass the FILE to examine: the commands read it again")
     doctor = Doctor(options, parser)
-    write(doctor.as_json() if options.format == "json" else doctor.as_text(), options.output)
-    return 0 if doctor.commands else 1
+    findings = doctor.findings()
+    as_text = options.format != "json"
+    write(str(findings) if as_text else doctor.as_json(findings), options.output)
+    return 0 if findings.lines else 1
 
 
-def role_of(name: str) -> str:
-    """The option that a name tells; that of ids has no other word, as ``query_length`` has."""
-    words = {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", name)} - {"id"}
-    for role, telling in WORDS.items():
-        known = words & set(telling.split())
-        if known and (known == words or role not in ("qid", "groups")):
-            return role
-    return ""
+@dataclass(frozen=True, repr=False, eq=False)
+class Findings(Printed):
+    """What is in a table, what can be asked, what is blocked, and the lines to type."""
 
+    title: str
+    columns: tuple[tuple[str, ...], ...]  # Of each COLUMN_FACTS
+    found: tuple[str, ...]
+    computable: tuple[str, ...]
+    blocked: tuple[str, ...]
+    lines: tuple[str, ...]
 
-def has_values_of(role: str, column: Column) -> bool:
-    """Whether a column without a telling name may be one of labels or scores."""
-    if role == "score" and column.floats is not None and not column.n_missing:
-        return bool(np.any(column.floats != np.round(column.floats)))
-    return role == "label" and column.n_distinct == 2
+    def __str__(self) -> str:
+        text = f"{self.title}\n"
+        titles = ("Found", "Can be computed", "Blocked or limited")
+        of_each = (self.found, self.computable, self.blocked)
+        for title, lines in zip(titles, of_each, strict=True):
+            text += f"\n{title}{sentences(lines)}" if lines else ""
+        if self.lines:  # not wrapped, to be copied
+            text += "\n".join(["", "Lines to type", *self.lines, ""])
+        return text
+
+    def _repr_html_(self) -> str:
+        columns = sorted(self.columns, key=lambda of: not of[1])  # those with a role first
+        more = f" ({SHOWN} are shown)" * (len(columns) > SHOWN)
+        parts = [html_table(self.title + more, COLUMN_FACTS, columns[:SHOWN])]
+        titles = ("Found", "You can ask", "Blocked, and by what")
+        of_each = (self.found, self.computable, self.blocked)
+        for title, lines in zip(titles, of_each, strict=True):
+            items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+            if lines:
+                parts.append(f"<p><b>{title}</b></p><ul>{items}</ul>")
+            if lines is self.computable and self.lines:
+                style = "user-select:all;overflow-x:auto;border:1px solid;padding:0.6em"
+                parts.append(f'<pre style="{style}">{escape(chr(10).join(self.lines))}</pre>')
+        return f'<div style="max-width:60em">{"".join(parts)}</div>'
 
 
 def rows(n: int) -> str:
@@ -66,61 +84,34 @@ def rows(n: int) -> str:
 
 
 class Doctor:
-    """What is found out about a file."""
+    """What is found out about a file, in words of the command."""
 
     def __init__(self, options: Namespace, parser: ArgumentParser) -> None:
-        if options.file in (None, STDIN):
-            raise CommandError("pass the FILE to examine, for it is read more than once")
         self.options, self.parser = options, parser
         self.asked = Namespace(**vars(options))  # With what is guessed
         self.found: list[str] = []
         self.can: list[str] = []
         self.blocked: list[str] = []
-        self.commands: list[str] = []
+        self.facts: dict[str, str] = {}  # What the values of a column are, by its name
+        self.measured: dict[str, bool] = {}  # Measures with a value: whether with intervals
+        self.compared = ""  # Measure by which the scores can be compared
         missing = options.missing or ()
         self.columns = read_columns(options.file, options.delimiter, missing, self._choose)
         self.n = len(next(iter(self.columns.values())))
         self.query: IntArray = np.zeros(self.n, dtype=np.intp)
         self.scores: dict[str, FloatArray] = {}
         try:
-            for role in ("label", "groups", "score") if options.one_list else self.names:
-                self.names[role] = self.names[role] or self._guess(role)
+            guess_columns(self.names, self.asked, self.columns, self.header, self.found)
             self._describe()
             self._compute()
         except CommandError as error:
-            self.blocked.append(f"{error}.")
+            again = f", as in {self.call(vars(options) | error.choice)}" if error.choice else "."
+            self.blocked.append(f"{error}{again}")
 
     def _choose(self, header: list[str]) -> list[str]:
         """Find the columns that options or usual names tell. All names that there are."""
-        given = vars(self.options)
-        usual = {
-            "label": [name for name in header if name in LABELS],
-            "qid": [name for name in header if name == "qid" and not self.options.one_list],
-            "groups": [],
-            "score": list(filter(is_usual_score, header)),
-        }
-        self.header, self.names = header, dict[str, list[str]]()
-        for role, names in usual.items():
-            named = [given[role]] if isinstance(given[role], str) else given[role]
-            self.names[role] = named or names
-            check_columns(self.names[role], header)
+        self.header, self.names = header, usual_columns(header, self.options)
         return list(filter(None, header))
-
-    def _guess(self, role: str) -> list[str]:
-        """Take columns for an option by their names, or else by their values."""
-        used = set().union(*self.names.values())
-        roles = {name: role_of(name) for name in self.columns if name not in used}
-        names, way = [name for name, told in roles.items() if told == role], "name"
-        if not names:
-            way = f"values alone: pass {flag(role)} if it is another"
-            unnamed = [self.columns[name] for name, told in roles.items() if not told]
-            names = [column.name for column in unnamed if has_values_of(role, column)]
-        if len(names) > (MAX_UNNAMED if role == "score" else 1):
-            raise CommandError(f"{listed(names)} could each be {flag(role)}: pass it")
-        if names:
-            setattr(self.asked, role, names if role == "score" else names[0])
-            self.found.append(f"{listed(names)}: taken as {flag(role)}, by {way}.")
-        return names
 
     def _describe(self) -> None:
         """Describe labels, queries and scores, and find out which rows have labels."""
@@ -129,6 +120,7 @@ class Doctor:
         for label in labels:
             missing = f"; {rows(label.n_missing)} without a label" * bool(label.n_missing)
             counts = in_rows(label, list(label.counts)) or "none"
+            self.facts[label.name] = counts
             self.found.append(f"{label.name}: {counts}{missing}.")
         for name in names["qid"]:
             codes = self.columns[name].codes.codes
@@ -137,7 +129,8 @@ class Doctor:
         for name in names["qid"]:
             each = " to ".join(dict.fromkeys([f"{sizes.min():,}", f"{sizes.max():,}"]))
             single = f"; queries of one row: {(sizes == 1).sum():,}" * bool(sizes.min() == 1)
-            self.found.append(f"{name}: queries: {len(sizes):,}; rows of each: {each}{single}.")
+            self.facts[name] = f"queries: {len(sizes):,}; rows of each: {each}"
+            self.found.append(f"{name}: {self.facts[name]}{single}.")
         self._describe_scores(sizes)
         given = any(getattr(asked, name) for name in IN_PART)
         if labels and labels[0].n_missing and labels[0].counts and not given:
@@ -174,14 +167,16 @@ class Doctor:
 
     def _find_design(self, known: BoolArray) -> None:
         """Find out which rows have labels."""
-        if self._guess("inclusion_probability") or self._guess("strata"):
-            return
+        for role in ("inclusion_probability", "strata"):
+            given = self.names, self.asked, self.columns, self.header, self.found
+            if guess(role, *given):
+                return
         places = {name: self._places(score, ~known) for name, score in self.scores.items()}
         above = {name: int((at < at[~known].min()).sum()) for name, at in places.items()}
         champion = max(above, key=above.__getitem__, default="")
         if not champion or above[champion] * log(known.mean()) > log(SIGNIFICANCE):
             self.asked.random_labels = True
-            text = "a random sample of all rows, which the file cannot show"
+            text = "a random sample of all rows, which the table cannot show"
         else:
             nearest = np.min(list(places.values()), axis=0)
             place = self._places(self.scores[champion], known)  # a review may end within a tie
@@ -210,60 +205,60 @@ class Doctor:
         return place
 
     def _compute(self) -> None:
-        """Let the package say what can be computed, and write the commands."""
+        """Let the package say what can be computed."""
         results = self._evaluate()
-        guessed = self.asked.groups is not None and self.options.groups is None
-        if guessed and not any(result.method for row in results.values() for result in row):
-            (first, *_), *_ = results.values()
-            self.found.append(f"{self.asked.groups!r}: not used as --groups: {first.note}.")
-            self.asked.groups, self.names["groups"] = None, []
-            results = self._evaluate()
         label = self.columns[self.names["label"][0]]
-        if label.n_distinct == 2 and not self.rankings.are_classes:
+        if self.rankings.are_classes:
+            known = self.rankings.rows["y_true"]
+            known = known[~np.isnan(known)]
+            share = f"{known.sum():,.0f} of {len(known):,} positive ({known.mean():.2%})"
+            self.facts[label.name] = share
+        elif label.n_distinct == 2:
             text = "the values are taken as grades; --pos-label names the positive class of two"
             self.found.append(f"{label.name}: {text}.")
-        kinds: dict[str, list[str]] = {}
         notes: dict[str, list[str]] = {}
         for title, row in results.items():
             for note in dict.fromkeys(result.note for result in row if result.note):
                 notes.setdefault(f": {note}.", []).append(title)
             if any(not isnan(result.estimate) for result in row):
-                more = " and interval" if any(result.method for result in row) else " only"
-                kinds.setdefault(f": value{more}.", []).append(title)
-        self.can += [", ".join(titles) + kind for kind, titles in kinds.items()]
+                self.measured[title] = any(result.method for result in row)
+        for with_limits, kind in ((True, "and interval"), (False, "only")):
+            titles = [title for title, has in self.measured.items() if has == with_limits]
+            self.can += [f"{', '.join(titles)}: value {kind}."] * bool(titles)
         self.blocked += [", ".join(titles) + rest for rest, titles in notes.items()]
         if not self.can:
             return
-        self.commands.append(self._command("evaluate"))
         self._describe_days(next(iter(results)))
         for name in self.rankings.scores:
             self._check_direction(name)
         if len(self.rankings.scores) > 1:
             title = self.rankings.usual_measures[0]
-            options = self.parser.parse_args(["compare", *self._arguments()])
             try:
-                compare_rankings(self.rankings, title, options)
+                compare_rankings(self.rankings, title, self._options("compare"))
                 self.can.append(f"{title}: comparison.")
-                self.commands.append(self._command("compare"))
+                self.compared = title
             except ValueError as error:
                 self.blocked.append(f"{error}.")
 
-    def _arguments(self) -> list[str]:
-        path = self.options.file
-        arguments = [os.path.join(".", path) if path.startswith("-") else path]
-        for name, value in vars(self.asked).items():
-            if name in ("command", "prog", "file", "format", "output") or value is None:
-                continue
-            values = value if isinstance(value, list) else [value] * (value is not False)
-            arguments += [flag(name) if x is True else f"{flag(name)}={x}" for x in values]
-        return arguments
+    def _options(self, command: str) -> Namespace:
+        """Options of another command: its own, with what is asked."""
+        return Namespace(**vars(self.parser.parse_args([command])) | vars(self.asked))
 
-    def _command(self, name: str) -> str:
-        return f"{self.options.prog} {shlex.join([name, *self._arguments()])}"
+    def call(self, options: dict[str, Any], command: str = "doctor") -> str:
+        """A line that calls a command on this file."""
+        path = self.options.file
+        given = {name: x for name, x in options.items() if name not in NOT_OF_TABLE}
+        rest = [os.path.join(".", path) if path.startswith("-") else path, *flags(given)]
+        return f"{self.options.prog} {shlex.join([command, *rest])}"
+
+    def lines(self) -> list[str]:
+        """The lines to type."""
+        commands = ["evaluate"] * bool(self.measured) + ["compare"] * bool(self.compared)
+        return [self.call(vars(self.asked), command) for command in commands]
 
     def _evaluate(self) -> dict[str, list[Result]]:
-        self.evaluated = self.parser.parse_args(["evaluate", *self._arguments()])
-        self.rankings = read_rankings(self.evaluated)
+        self.evaluated = self._options("evaluate")
+        self.rankings = read_rankings(self.evaluated, self.columns)
         return {
             title: [self._result(name, title) for name in self.rankings.scores]
             for title in self.rankings.usual_measures
@@ -306,17 +301,28 @@ class Doctor:
             limits = f"[{fixed(result.low)}, {fixed(result.high)}]"
             self.found.append(f"{name}: {title} {fixed(result.estimate)} {limits}, {what}.")
 
-    def as_text(self) -> str:
-        name, n_columns = os.path.basename(self.options.file), len(self.header)
-        text = f"{name}: {rows(self.n)}, {n_columns} columns\n"
-        titles = ("Found", "Can be computed", "Blocked or limited")
-        for title, lines in zip(titles, (self.found, self.can, self.blocked), strict=True):
-            text += f"\n{title}{sentences(lines)}" if lines else ""
-        if self.commands:  # not wrapped, to be copied
-            text += "\n".join(["", "Commands", *self.commands, ""])
-        return text
+    def findings(self) -> Findings:
+        title = f"{os.path.basename(title_of(self.options.file))}: {rows(self.n)}"
+        return Findings(
+            f"{title}, {len(self.header)} columns",
+            tuple(map(self._facts, self.columns.values())),
+            tuple(self.found),
+            tuple(self.can),
+            tuple(self.blocked),
+            tuple(self.lines()),
+        )
 
-    def as_json(self) -> str:
+    def _facts(self, column: Column) -> tuple[str, ...]:
+        """What is told of a column in a table."""
+        others = {name: [getattr(self.asked, name)] for name in (*COLUMNS, "as_of")}
+        roles = [role for role, of in (self.names | others).items() if column.name in of]
+        floats, values = column.floats, self.facts.get(column.name, "")
+        if floats is not None and not values and not np.isnan(floats).all():
+            values = f"{np.nanmin(floats):.4g} to {np.nanmax(floats):.4g}"
+        counts = (f"{column.n_missing:,}", f"{column.n_distinct:,}")
+        return (column.name, ", ".join(dict.fromkeys(roles)), column.kind, *counts, values)
+
+    def as_json(self, findings: Findings) -> str:
         one = {x: next(iter(self.names[x]), None) for x in ("label", "qid", "groups")}
         table = {"file": self.options.file, "rows": self.n, "columns": self.header}
         report = {
@@ -325,6 +331,6 @@ class Doctor:
             "found": self.found,
             "computable": self.can,
             "blocked": self.blocked,
-            "commands": self.commands,
+            "commands": findings.lines,
         }
         return as_json(report)

@@ -16,9 +16,6 @@ from typing import Any
 
 DOCS = "https://sklearn-rank.readthedocs.io"
 
-# Columns of labels that are found without --label.
-LABELS = ("label", "y_true", "relevance")
-
 # Options that say which rows have labels.
 DESIGNS = ("review_top", "strata", "inclusion_probability", "pool", "random_labels", "entered")
 
@@ -30,11 +27,28 @@ SHOWN = 20
 
 
 class CommandError(Exception):
-    """The input or an option is not valid; the message says what, where, and what to do."""
+    """The input or an option is not valid; the message says what, where, and what to do.
+
+    Where it has several readings, ``choice`` is an option that takes one of them.
+    """
+
+    def __init__(self, message: str, choice: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.choice = choice or {}
 
 
 def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
+
+
+def flags(options: dict[str, Any]) -> list[str]:
+    """Write options with their values, as many times as they have some."""
+    return [
+        flag(name) if x is True else f"{flag(name)}={x}"
+        for name, value in options.items()
+        for x in (value if isinstance(value, list) else [value])
+        if x is not None and x is not False
+    ]
 
 
 def did_you_mean(name: str, names: Sequence[str]) -> str:

@@ -25,7 +25,8 @@ from ..datasets import load_qrels, load_trec_run
 from ..datasets._shared import JudgedRuns
 from ..inference import LabelDesign
 from ..metrics import get_measure
-from ._output import DESIGNS, LABELS, CommandError, did_you_mean, flag, listed
+from ._columns import check_columns, guess_columns, usual_columns
+from ._output import DESIGNS, CommandError, flag, listed
 from ._table import Column, attempt, read_columns, title_of
 
 WAYS = " or ".join(map(flag, DESIGNS))
@@ -100,7 +101,8 @@ class Rankings:
         return {"measure": self.measure(title), "scores": scores, **self.rows}
 
 
-def read_rankings(options: Namespace) -> Rankings:
+def read_rankings(options: Namespace, columns: dict[str, Column] | None = None) -> Rankings:
+    """Read what the options name, or take columns of a table that were read before."""
     names = set(given(options))
     for name, other in NEEDS.items():
         if name in names and other not in names:
@@ -117,7 +119,7 @@ def read_rankings(options: Namespace) -> Rankings:
     try:
         check_level(options.level)
         check_resamples(getattr(options, "resamples", 99))
-        return _read_runs(options) if "qrels" in names else _read_table(options)
+        return _read_runs(options) if "qrels" in names else _read_table(options, columns)
     except (TypeError, ValueError) as error:
         raise CommandError(reason(error)) from error
 
@@ -149,12 +151,26 @@ def _read_runs(options: Namespace) -> Rankings:
     return Rankings(heading, options.convention, scores, rows, runs=runs)
 
 
-def _read_table(options: Namespace) -> Rankings:
+def _read_table(options: Namespace, columns: dict[str, Column] | None) -> Rankings:
     """Read columns of a table; options that were not given are those that are found."""
-    missing = options.missing or ()
-    columns = read_columns(
-        options.file, options.delimiter, missing, lambda header: _choose(header, options)
-    )
+    header = list(columns or ())
+
+    def choose(names: list[str]) -> list[str]:
+        """Columns to read: all, if more than usual names is to tell what they are."""
+        header.extend(names)
+        usual = usual_columns(header, options)
+        complete = usual["label"] and usual["score"]
+        return _choose(header, options) if complete else list(filter(None, header))
+
+    if columns is None:
+        missing = options.missing or ()
+        columns = read_columns(options.file, options.delimiter, missing, choose)
+        taken, found = usual_columns(header, options), list[str]()
+        if not (taken["label"] and taken["score"]):
+            guess_columns(taken, options, columns, header, found)
+        for text in found:
+            warn(text, UserWarning)
+    _choose(header, options)
     in_part = not given(options).keys().isdisjoint(DESIGNS)
     y_true = _read_labels(columns[options.label], options, in_part)
     read: dict[str, Any] = {
@@ -199,23 +215,20 @@ def _read_table(options: Namespace) -> Rankings:
 
 
 def _choose(header: list[str], options: Namespace) -> list[str]:
-    """Find the columns of options that are not given. The names of all that are read."""
-    if options.label is None:
-        labels = [name for name in LABELS if name in header]
-        if len(labels) != 1:
-            what = f"the columns {listed(labels)} could all be labels"
-            raise CommandError(
-                f"{what if labels else 'no column of labels'}: name it with --label, one of"
-                f" {listed(header)}"
-            )
-        (options.label,) = labels
-    options.score = options.score or list(filter(is_usual_score, header))
+    """Take the columns of usual names for options. The names of all that are read."""
+    usual = usual_columns(header, options)
+    labels, options.score = usual["label"], usual["score"]
+    if len(labels) != 1:
+        what = f"the columns {listed(labels)} could all be labels"
+        raise CommandError(
+            f"{what if labels else 'no column of labels'}: name it with --label, one of"
+            f" {listed(header)}",
+            {"label": labels[0]} if labels else {},
+        )
     if not options.score:
         raise CommandError(f"no column of scores: name it with --score, one of {listed(header)}")
-    if options.qid is None and not options.one_list and "qid" in header:
-        options.qid = "qid"
+    (options.label,), options.qid = labels, next(iter(usual["qid"]), None)
     names = [options.label, *options.score]
-    check_columns(names, header)
     twice = [name for name in options.score if names.count(name) > 1]
     if twice:
         raise CommandError(f"column {twice[0]!r} is named twice as label or score: name it once")
@@ -226,22 +239,6 @@ def _choose(header: list[str], options: Namespace) -> list[str]:
         raise CommandError(f"--value {both[0]} is a number and a column: rename the column")
     check_columns(names, header)
     return names
-
-
-def is_usual_score(name: str) -> bool:
-    """Whether a column is a score where no option names one."""
-    return name in ("score", "y_score") or name.startswith("score_")
-
-
-def check_columns(names: Sequence[str], header: Sequence[str]) -> None:
-    for name in names:
-        if name not in header:
-            raise CommandError(
-                f"there is no column {name!r}{did_you_mean(name, header) or ';'}"
-                f" the columns are {listed(header)}"
-            )
-        if (count := header.count(name)) > 1:
-            raise CommandError(f"{count} columns are called {name!r}: rename them")
 
 
 def _read_labels(column: Column, options: Namespace, in_part: bool) -> FloatArray:
@@ -258,10 +255,12 @@ def _read_labels(column: Column, options: Namespace, in_part: bool) -> FloatArra
     odd = [text for text in counts if text not in values or values[text] in codes]
     if odd:
         what = "0, 1 and " if codes else "words, "
-        raise column.error(
+        error = column.error(
             f"holds {what}{in_rows(column, odd)}: name the positive class by --pos-label, what"
             " marks missing labels by --missing, and write grades as 0, 1, 2"
         )
+        error.choice = {"pos_label": min(odd, key=counts.__getitem__)} if len(counts) == 2 else {}
+        raise error
     if not in_part and column.n_distinct == 1:
         raise column.error(f"is {next(iter(counts))!r} in all rows: pass rows of several labels")
     of_code = np.array([values[text] for text in counts] + [np.nan])

@@ -15,7 +15,7 @@ TABLES = {
     "empty": ("", "is empty: the first line must name the columns"),
     "header only": ("label,score\n", "there are no rows below the names of the columns"),
     "no header": ("1,0.9\n0,0.2\n", "the first line must name the columns, but is '1', '0.9'"),
-    "no label": ("clicked,score\n1,2\n", "no column of labels: name it with --label, one of 'cl"),
+    "no label": ("time,score\n1,2\n", "no column of labels: name it with --label, one of 'ti"),
     "two labels": ("label,y_true,score\n1,1,2\n", "'label', 'y_true' could all be labels"),
     "no score": ("label,model\n1,2\n", "no column of scores: name it with --score, one of 'lab"),
     "twice": ("label,score,score\n1,2,3\n", "2 columns are called 'score': rename them"),

@@ -40,7 +40,7 @@ RANDOM = np.random.default_rng(3).random(N) < 0.5
 GAPS = blank(S, RANDOM)
 LOW_HALF = PLACE >= N // 2
 
-RANDOM_ROWS = "a random sample of all rows, which the file cannot show"
+RANDOM_ROWS = "a random sample of all rows, which the table cannot show"
 BETTER = "do not show that it orders better than chance"
 REVERSED = "it looks reversed"
 LEAK = "as by a leak"
@@ -197,11 +197,15 @@ TRAPS = {
     ),
     "repeated patients": (
         names(label=Y, score=S, patientID=np.arange(N) // 4, id=np.arange(N)),
-        ["'patientID': taken as --groups, by name.", "--groups=patientID", "Not used: 'id'"],
+        [
+            "'patientID': taken as --groups, by name: pass --qid if each has a list",
+            "--groups=patientID",
+            "Not used: 'id'",
+        ],
     ),
     "groups across queries": (
         names(label=Y, query_id=QUERIES * 1.0, score=S, user=np.arange(N) % 40),
-        ["'user': not used as --groups: no interval: groups has different ids", "--qid=query_id"],
+        ["'user': not used as --groups: a query has several.", "--qid=query_id"],
         ["--groups="],
     ),
     "odd names": (
@@ -215,7 +219,7 @@ TRAPS = {
     ),
     "features": (
         names(target=Y, **{f"f{i}": np.round(RNG.normal(size=N), 3) for i in range(12)}),
-        ["'f11' could each be --score: pass it"],
+        ["'f11' could each be --score (a feature is none", "doctor t.csv --score=f0\n"],
     ),
     "no label column": (names(a=S, score=T, b=GRADE), ["no column of labels: name it with --lab"]),
     "no score column": (names(label=Y, id=np.arange(N)), ["no column of scores: name it with"]),
@@ -253,7 +257,7 @@ def check(command, *given):
         printed, complaint, ended = command(*arguments)
         assert (ended, "error" in complaint) == (0, False)
         assert printed
-    assert all(len(line) <= 80 for line in out.partition("\nCommands\n")[0].splitlines())
+    assert all(len(line) <= 80 for line in out.partition("\nLines to type\n")[0].splitlines())
     said = [*found["found"], *found["computable"], *found["blocked"], *found["commands"]]
     assert " ".join(out.split()).endswith(" ".join(" ".join(found["commands"]).split()))
     return "\n".join(["", *said, ""])
@@ -353,7 +357,7 @@ def test_options_replace_guesses(command, files):
     write_csv(files / "t.csv", {"label": blank(Y, PLACE >= 50), "score": S, "old": T})
     for review in (("--review-top=50", "--champion=old"), ("--champion=old",)):
         out, _, code = command("doctor", "t.csv", *review)
-        assert (code, "\nCommands" in out) == (1, False)  # the champion was another
+        assert (code, "\nLines to type" in out) == (1, False)  # the champion was another
         assert "The rows with labels" not in out
     review = ("--review-top=50", "--champion=score")
     for more in ("--most-below=0.0", "--audit=0"):

@@ -49,6 +49,8 @@ def test_the_sessions_print_what_the_page_says(tmp_path, monkeypatch, capfd):
     for block in BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
         if block["kind"] == "python":
             exec(compile(block["text"], str(PAGE), "exec"), names)
+        elif block["kind"] == "text" and block["file"] is None:  # what the last code printed
+            check_printed(capfd.readouterr().out, block["text"])
         elif block["kind"] == "text":
             Path(block["file"]).write_text(block["text"], encoding="utf-8")
         elif block["kind"] == "yaml":

@@ -1,0 +1,253 @@
+"""``sklearn_rank.doctor``: what ``doctor`` of the command says, of a data frame and in Python."""
+
+from __future__ import annotations
+
+import os
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from .._optional import import_pandas
+from .._validation import is_file
+from .._warn import collected
+from . import make_parser
+from ._doctor import NOT_OF_TABLE, Doctor, Findings
+from ._output import CommandError, did_you_mean, flags
+from ._rankings import COLUMNS, OF_ALL
+
+MOST_CLASSES = 20  # Labels that a line lists one by one
+# Modules that the lines import from.
+HOMES = {
+    "sklearn_rank.inference": ("LabelDesign", "compare", "metric_interval"),
+    "sklearn_rank.metrics": ("get_measure",),
+}
+
+
+def doctor(
+    frame: Any,
+    *,
+    label: Any = None,
+    score: Any = None,
+    qid: Any = None,
+    groups: Any = None,
+    pos_label: Any = None,
+    **options: Any,
+) -> Findings:
+    """Say what is in a table of predictions, what can be asked, and by which lines.
+
+    Columns are guessed by their names, or a single candidate by its values, and the text says so;
+    where several could be the labels or the queries, it asks. The numbers themselves come from
+    the lines. Needs pyarrow.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or path
+        One row for each item: its label, and the score of each model. A path of a CSV or Parquet
+        file is read by pandas.
+    label : str, default=None
+        Column of labels or grades.
+    score : str or list of str, default=None
+        Columns of scores.
+    qid : str, default=None
+        Column with the query of each row.
+    groups : str, default=None
+        Column with the user, or day, of each row: rows of one may depend on each other.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
+    **options : dict
+        ``neg_label``, ``missing``, ``one_list``, and those for labels known in part, as
+        ``sklearn-rank doctor --help`` describes them: ``review_top``, ``champion``, ``strata``
+        and others, which are columns or numbers.
+
+    Returns
+    -------
+    Findings
+        Its text, and a table in a notebook. ``columns``, ``found``, ``computable``, ``blocked``
+        and ``lines`` are tuples; ``lines`` is empty if nothing can be computed.
+
+    Raises
+    ------
+    TypeError
+        If the frame is none, or there is no such option.
+    ValueError
+        If the frame has no rows, or lacks a column that is named.
+
+    See Also
+    --------
+    sklearn_rank.inference.metric_interval : Gives the intervals.
+    sklearn_rank.inference.compare : Tests whether one model is better.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import sklearn_rank
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "bought": ["no", "yes", "no", "no", "yes", "no"],
+    ...         "new": [0.1, 0.9, 0.3, 0.2, 0.8, 0.4],
+    ...         "old": [0.2, 0.7, 0.8, 0.1, 0.6, 0.3],
+    ...     }
+    ... )
+    >>> print(sklearn_rank.doctor(frame).blocked[0])  # doctest: +ELLIPSIS
+    frame: column 'bought' holds words, ...: name the positive class by pos_label=, ...
+    >>> found = sklearn_rank.doctor(frame, pos_label="yes")
+    >>> for line in found.lines:
+    ...     print(line)
+    from sklearn_rank.inference import compare, metric_interval
+    y_true = frame['bought'].map({'no': 0, 'yes': 1})
+    scores = frame[['new', 'old']]
+    metric_interval(['auc', 'ap', 'precision@top0.1'], y_true, scores)
+    compare('auc', y_true, scores)
+    """
+    begin: list[str] = []
+    if is_file(frame):
+        path = os.fspath(frame)
+        read = "read_parquet" if path.lower().endswith((".parquet", ".pq")) else "read_csv"
+        tabs = {"sep": "\t"} if re.search(r"\.tsv(\.\w+)?$", path.lower()) else {}
+        begin = [f"frame = pd.{read}({', '.join([repr(path), *_written(tabs)])})"]
+        frame = getattr(import_pandas("doctor", "pass a frame"), read)(path, **tabs)
+    elif hasattr(frame, "column_names"):  # of pyarrow
+        begin, frame = ["frame = frame.to_pandas()"], frame.to_pandas()
+    if not (hasattr(frame, "shape") and hasattr(frame, "columns")):
+        raise TypeError(
+            f"frame is a {type(frame).__name__}: pass a DataFrame of pandas or polars, or the path"
+            " of a CSV or Parquet file."
+        )
+    parser = make_parser("")
+    known = vars(parser.parse_args(["doctor"]))
+    asked = dict(label=label, score=score, qid=qid, groups=groups, pos_label=pos_label, **options)
+    for name, value in asked.items():
+        if name in NOT_OF_TABLE or name not in known:
+            close = did_you_mean(name, list(known)) or "."
+            raise TypeError(f"doctor has no option {name!r}{close}")
+        if name in ("score", "neg_label", "missing") and value is not None:
+            one = isinstance(value, str) or not hasattr(value, "__iter__")
+            asked[name] = [_text(x) for x in ([value] if one else value)]
+        elif name in ("label", "pos_label", *COLUMNS) and value is not None:
+            asked[name] = _text(value)
+    try:
+        with collected() as messages:  # the lines will warn
+            found = FrameDoctor(Namespace(**known | asked | {"file": frame}), parser, begin)
+        found.found += dict.fromkeys(text for text, _ in messages)
+        return found.findings()
+    except CommandError as error:
+        raise ValueError(f"{_in_python(str(error))}.") from None
+
+
+def _in_python(text: str) -> str:
+    """A message of the command with keywords in place of flags."""
+    text = re.sub("(taken|not used) as --", r"\1 as ", text).replace("each be --", "each be ")
+    return re.sub(r"--([a-z-]*[a-z])", lambda found: found[1].replace("-", "_") + "=", text)
+
+
+def _written(options: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={value!r}" for name, value in options.items() if flags({name: value})]
+
+
+def _text(value: Any) -> str:
+    """As the cell of a table is written."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class FrameDoctor(Doctor):
+    """What is found out about a frame, with lines of Python."""
+
+    def __init__(self, options: Namespace, parser: ArgumentParser, begin: list[str]) -> None:
+        self.begin, self.frame = begin, options.file
+        self.is_polars = type(self.frame).__module__.startswith("polars")
+        self.original = {str(name): name for name in self.frame.columns}
+        super().__init__(options, parser)
+
+    def findings(self) -> Findings:
+        found = super().findings()
+        told = [tuple(map(_in_python, texts)) for texts in (found.found, found.blocked)]
+        return replace(found, found=told[0], blocked=told[1])
+
+    def call(self, options: Mapping[str, Any], command: str = "doctor") -> str:
+        given = {name: x for name, x in options.items() if name not in NOT_OF_TABLE}
+        return f"sklearn_rank.{command}({', '.join(['frame', *_written(given)])})"
+
+    def lines(self) -> list[str]:
+        if not self.measured:
+            return []
+        asked, scores = self.evaluated, list(self.rankings.scores)
+        lines = [*self.begin, f"y_true = {self._labels()}"]
+        rest = "".join(
+            f", {name}={self._ids(getattr(asked, name))}"
+            for name in ("qid", "groups")
+            if getattr(asked, name)
+        )
+        values = {name: self._numbers(name) for name in scores}
+        names = [self.original[name] for name in scores]
+        text = f"frame[{names!r}]" if len(names) > 1 else values[scores[0]]
+        if len(names) > 1 and any(x != self._column(name) for name, x in values.items()):
+            text = f"{{{', '.join(f'{name!r}: {x}' for name, x in values.items())}}}"
+        lines.append(f"scores = {text}")
+        if design := self._design():
+            lines.append(f"design = {design}")
+            rest += ", design=design"
+        titles = [title for title, with_limits in self.measured.items() if with_limits]
+        if titles:
+            what = titles if len(titles) > 1 else titles[0]
+            lines.append(f"metric_interval({what!r}, y_true, scores{rest})")
+        else:
+            title = next(iter(self.measured))
+            rest = re.sub(", groups=.*", "", rest)
+            lines += [f"get_measure({title!r})(y_true, {x}{rest})" for x in values.values()]
+        if self.compared:
+            lines.append(f"compare({self.compared!r}, y_true, scores{rest})")
+        needed = [
+            f"from {home} import {', '.join(used)}"
+            for home, names in HOMES.items()
+            if (used := [name for name in names if f"{name}(" in "".join(lines)])
+        ]
+        return ["import pandas as pd"] * ("pd." in "".join(lines)) + needed + lines
+
+    def _column(self, name: str) -> str:
+        return f"frame[{self.original[name]!r}]"
+
+    def _numbers(self, name: str) -> str:
+        to_float = ".cast(float)" if self.is_polars else ".astype(float)"
+        return self._column(name) + to_float * (not self.columns[name].are_numbers)
+
+    def _ids(self, name: str) -> str:
+        """A column of ids; texts of times are read as times, which depend on those near."""
+        column, cells = self._column(name), self.frame[self.original[name]]
+        if not self.columns[name].are_times or not isinstance(next(iter(cells)), str):
+            return column
+        return f"{column}.str.to_datetime()" if self.is_polars else f"pd.to_datetime({column})"
+
+    def _labels(self) -> str:
+        """Labels as numbers, missing where they are not known."""
+        asked, name = self.evaluated, self.evaluated.label
+        if not (asked.pos_label or asked.missing) and self.columns[name].are_numbers:
+            return self._column(name)
+        cells = self.frame[self.original[name]].to_list()
+        values = dict(zip(cells, self.rankings.rows["y_true"].tolist(), strict=True))
+        known = {label: value for label, value in values.items() if value == value}
+        if len(known) > MOST_CLASSES:
+            return self._numbers(name)
+        pairs = ", ".join(f"{label!r}: {value:g}" for label, value in known.items())
+        how = (
+            f"replace_strict({{{pairs}}}, default=None)" if self.is_polars else f"map({{{pairs}}})"
+        )
+        return f"{self._column(name)}.{how}"
+
+    def _design(self) -> str:
+        asked = self.evaluated
+        if asked.random_labels:
+            return "'all'"
+        read = dict.fromkeys(("inclusion_probability", "champion", "proxy"), self._numbers)
+        read |= {"entered": self._column, "resolved": self._column, "strata": self._ids}
+        if asked.as_of in self.columns:
+            read["as_of"] = self._column
+        given = {name: getattr(asked, name) for name in (*read, *OF_ALL, "as_of")}
+        texts = {"pool": "y_true.is_not_null()" if self.is_polars else "y_true.notna()"}
+        texts = texts if asked.pool else {}
+        for name, x in given.items():
+            if flags({name: x}):
+                argument = "scores" if name == "champion" else name
+                texts[argument] = read[name](x) if name in read else repr(x)
+        return f"LabelDesign({', '.join(map('='.join, texts.items()))})" if texts else ""
