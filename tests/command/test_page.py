@@ -1,14 +1,19 @@
-"""The page of the guide: its shell sessions print what the program prints."""
+"""The README and the page of the guide: their commands print what they say."""
 
 import re
 import shlex
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from sklearn.model_selection import train_test_split
 
 from sklearn_rank._command import main, make_parser
+from sklearn_rank._command._demo import make_models
+from sklearn_rank.datasets import load_thyroid
 
-PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "command_line.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "user_guide" / "command_line.md"
 BLOCK = re.compile(
     r"(?:`(?P<file>[\w.]+)`[^`]*:\n\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$",
     flags=re.MULTILINE | re.DOTALL,
@@ -64,6 +69,26 @@ def test_the_sessions_print_what_the_page_says(tmp_path, monkeypatch, capfd):
                 check_printed(printed(command, capfd), expected)
                 count += 1
     assert count >= 6
+
+
+def test_the_first_lines_of_the_readme(tmp_path, monkeypatch, capsys):
+    X, y = load_thyroid(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, test_size=0.5, stratify=y, random_state=0
+    )
+    models = make_models()
+    scores = {
+        name: models[model].fit(X_train, y_train).decision_function(X_test)
+        for name, model in (("new", "boosted"), ("old", "linear"))
+    }
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"label": y_test, **scores}).to_csv("predictions.csv", index=False)
+    first, _ = (ROOT / "README.md").read_text(encoding="utf-8").split("## An example")
+    commands, shown, code = (block["text"] for block in BLOCK.finditer(first))
+    main(shlex.split(commands.splitlines()[1])[1:])
+    assert capsys.readouterr().out == shown
+    exec(code, {})
+    assert capsys.readouterr().out == shown.split("\n\n", 1)[1]
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])

@@ -59,5 +59,5 @@ IntervalsDisplay.from_result(
     compare("recall@200", y_test, scores, baseline="linear", random_state=0),
     ax=right,
 )
-right.set_xlabel("More of the ill patients found, of 200 followed up")
+right.set_xlabel("Share of all ill patients found in 200, more than linear")
 plt.show()
