@@ -87,7 +87,7 @@ models = compare("ndcg@5", y[test], scores, baseline="ensemble", **by_day)
 print(set(models.conclusions))
 
 # %%
-# Bag and ensemble are better than the order by the carrier, just so. The models
+# Bag and ensemble are barely better than the order by the carrier. The models
 # tie: between the ensemble and each other one no difference is shown.
 import matplotlib.pyplot as plt
 
