@@ -28,73 +28,68 @@ WORDS = {
 MAX_UNNAMED = 9  # Columns without a telling name that are taken as scores
 
 
-def usual_columns(header: Sequence[str], options: Namespace) -> dict[str, list[str]]:
-    """Columns that options or usual names tell, of each option to guess."""
-    usual = {
-        "label": [name for name in LABELS if name in header],
-        "qid": ["qid"] * ("qid" in header and not options.one_list),
-        "groups": [],
-        "score": [x for x in header if x in ("score", "y_score") or x.startswith("score_")],
-    }
-    for role, names in usual.items():
-        given = getattr(options, role)
-        usual[role] = ([given] if isinstance(given, str) else given) or names
-        check_columns(usual[role], header)
-    return usual
+class Roles:
+    """Columns of each option: those that it or usual names tell, then those that are guessed."""
 
+    def __init__(self, options: Namespace) -> None:
+        self.options = options
+        self.found: list[str] = []  # What was guessed, and why
 
-def guess_columns(
-    taken: dict[str, list[str]],
-    options: Namespace,
-    columns: Mapping[str, Column],
-    header: Sequence[str],
-    found: list[str],
-) -> None:
-    """Take the columns that are not known yet, and write down what was taken."""
-    for role in taken:
-        if not taken[role] and not (role == "qid" and options.one_list):
-            taken[role] = guess(role, taken, options, columns, header, found)
+    def find(self, header: list[str]) -> bool:
+        """Find columns of usual names. Whether there are labels and scores."""
+        self.header = header
+        self.names: dict[str, list[str]] = {
+            "label": [name for name in LABELS if name in header],
+            "qid": ["qid"] * ("qid" in header and not self.options.one_list),
+            "groups": [],
+            "score": [x for x in header if x in ("score", "y_score") or x.startswith("score_")],
+        }
+        for role, names in self.names.items():
+            given = getattr(self.options, role)
+            self.names[role] = ([given] if isinstance(given, str) else given) or names
+            check_columns(self.names[role], header)
+        return bool(self.names["label"] and self.names["score"])
 
+    def guess_all(self, columns: Mapping[str, Column]) -> None:
+        for role in list(self.names):
+            if not self.names[role] and not (role == "qid" and self.options.one_list):
+                self.guess(role, columns)
 
-def guess(
-    role: str,
-    taken: Mapping[str, list[str]],
-    options: Namespace,
-    columns: Mapping[str, Column],
-    header: Sequence[str],
-    found: list[str],
-) -> list[str]:
-    """Take columns for an option by telling names, or else by their values."""
-    used = set().union(*taken.values())
-    roles = {name: role_of(name) for name in columns if name not in used}
-    names, way = [name for name, told in roles.items() if told == role], "name"
-    if not names:
-        way = f"values alone: pass {flag(role)} if it is another"
-        unnamed = [columns[name] for name, told in roles.items() if not told]
-        names = [column.name for column in unnamed if has_values_of(role, column)]
-    check_columns(names, header)
-    if len(names) > (MAX_UNNAMED if role == "score" else 1):
-        features = " (a feature is none: add the scores of a model)" * (role == "score")
-        what = f"{listed(names)} could each be {flag(role)}{features}: pass it"
-        raise CommandError(what, {role: names[0]})
-    floats = [columns[name].floats for name in names * (role == "score")]
-    numbers = [x for x in floats if x is not None]
-    if len(numbers) > 1 and np.allclose(np.sum(numbers, axis=0), 1.0):
-        what = f"{listed(names)} add up to 1, as probabilities of all classes"
-        raise CommandError(f"{what}: pass that of the positive one by --score", {role: names[-1]})
-    if role == "groups" and names:
-        way += ": pass --qid if each has a list of its own"
-        groups = columns[names[0]].codes.codes
-        of_query = [columns[name].codes.codes for name in taken["qid"]]
-        several = len(np.unique([*of_query, groups], axis=1).T) > len(np.unique(of_query))
-        if columns[names[0]].n_distinct == 1 or (of_query and several):
-            why = "a query has several" if of_query and several else "all rows are of one"
-            found.append(f"{names[0]!r}: not used as --groups: {why}.")
-            return []
-    if names:
-        setattr(options, role, names if role == "score" else names[0])
-        found.append(f"{listed(names)}: taken as {flag(role)}, by {way}.")
-    return names
+    def guess(self, role: str, columns: Mapping[str, Column]) -> bool:
+        """Take columns for an option by telling names, or else by their values, if there are."""
+        used = set().union(*self.names.values())
+        roles = {name: role_of(name) for name in columns if name not in used}
+        names, way = [name for name, told in roles.items() if told == role], "name"
+        if not names:
+            way = f"values alone: pass {flag(role)} if it is another"
+            unnamed = [columns[name] for name, told in roles.items() if not told]
+            names = [column.name for column in unnamed if has_values_of(role, column)]
+        check_columns(names, self.header)
+        if not names:
+            return False
+        if len(names) > (MAX_UNNAMED if role == "score" else 1):
+            features = " (a feature is none: add the scores of a model)" * (role == "score")
+            what = f"{listed(names)} could each be {flag(role)}{features}: pass it"
+            raise CommandError(what, {role: names[0]})
+        floats = [columns[name].floats for name in names * (role == "score")]
+        numbers = [x for x in floats if x is not None]
+        if len(numbers) > 1 and np.allclose(np.sum(numbers, axis=0), 1.0):
+            what = f"{listed(names)} add up to 1, as probabilities of all classes"
+            what = f"{what}: pass that of the positive one by --score"
+            raise CommandError(what, {role: names[-1]})
+        if role == "groups":
+            of_query = [columns[name].codes.codes for name in self.names["qid"]]
+            pairs = np.unique([*of_query, columns[names[0]].codes.codes], axis=1).T
+            several = of_query and len(pairs) > len(np.unique(of_query))
+            if several or columns[names[0]].n_distinct == 1:
+                why = "a query has several" if several else "all rows are of one"
+                self.found.append(f"{names[0]!r}: not used as --groups: {why}.")
+                return False
+            way += ": pass --qid if each has a list of its own"
+        self.names[role] = names
+        setattr(self.options, role, names if role == "score" else names[0])
+        self.found.append(f"{listed(names)}: taken as {flag(role)}, by {way}.")
+        return True
 
 
 def role_of(name: str) -> str:

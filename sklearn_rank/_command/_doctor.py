@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
@@ -18,7 +19,7 @@ from .._printed import Printed, fixed, html_table
 from .._typing import BoolArray, FloatArray, IntArray
 from ..inference._shared import read_rankers
 from ..metrics._shared import autocorrelations
-from ._columns import guess, guess_columns, usual_columns
+from ._columns import Roles
 from ._evaluate import Result, compare_rankings, evaluate
 from ._output import DESIGNS, SHOWN, CommandError, as_json, flag, flags, listed, sentences, write
 from ._rankings import COLUMNS, IN_PART, in_rows, read_rankings
@@ -89,28 +90,32 @@ class Doctor:
     def __init__(self, options: Namespace, parser: ArgumentParser) -> None:
         self.options, self.parser = options, parser
         self.asked = Namespace(**vars(options))  # With what is guessed
-        self.found: list[str] = []
+        self.roles = Roles(self.asked)
+        self.found = self.roles.found
         self.can: list[str] = []
         self.blocked: list[str] = []
         self.facts: dict[str, str] = {}  # What the values of a column are, by its name
         self.measured: dict[str, bool] = {}  # Measures with a value: whether with intervals
         self.compared = ""  # Measure by which the scores can be compared
-        missing = options.missing or ()
-        self.columns = read_columns(options.file, options.delimiter, missing, self._choose)
+        self.columns = self.read(options.missing or ())
         self.n = len(next(iter(self.columns.values())))
         self.query: IntArray = np.zeros(self.n, dtype=np.intp)
         self.scores: dict[str, FloatArray] = {}
         try:
-            guess_columns(self.names, self.asked, self.columns, self.header, self.found)
+            self.roles.guess_all(self.columns)
             self._describe()
             self._compute()
         except CommandError as error:
             again = f", as in {self.call(vars(options) | error.choice)}" if error.choice else "."
             self.blocked.append(f"{error}{again}")
 
-    def _choose(self, header: list[str]) -> list[str]:
+    def read(self, missing: Sequence[str]) -> dict[str, Column]:
+        return read_columns(self.options.file, self.options.delimiter, missing, self.choose)
+
+    def choose(self, header: list[str]) -> list[str]:
         """Find the columns that options or usual names tell. All names that there are."""
-        self.header, self.names = header, usual_columns(header, self.options)
+        self.roles.find(header)
+        self.header, self.names = header, self.roles.names
         return list(filter(None, header))
 
     def _describe(self) -> None:
@@ -167,10 +172,8 @@ class Doctor:
 
     def _find_design(self, known: BoolArray) -> None:
         """Find out which rows have labels."""
-        for role in ("inclusion_probability", "strata"):
-            given = self.names, self.asked, self.columns, self.header, self.found
-            if guess(role, *given):
-                return
+        if any(self.roles.guess(x, self.columns) for x in ("inclusion_probability", "strata")):
+            return
         places = {name: self._places(score, ~known) for name, score in self.scores.items()}
         above = {name: int((at < at[~known].min()).sum()) for name, at in places.items()}
         champion = max(above, key=above.__getitem__, default="")
@@ -305,22 +308,12 @@ class Doctor:
         title = f"{os.path.basename(title_of(self.options.file))}: {rows(self.n)}"
         return Findings(
             f"{title}, {len(self.header)} columns",
-            tuple(map(self._facts, self.columns.values())),
+            (),
             tuple(self.found),
             tuple(self.can),
             tuple(self.blocked),
             tuple(self.lines()),
         )
-
-    def _facts(self, column: Column) -> tuple[str, ...]:
-        """What is told of a column in a table."""
-        others = {name: [getattr(self.asked, name)] for name in (*COLUMNS, "as_of")}
-        roles = [role for role, of in (self.names | others).items() if column.name in of]
-        floats, values = column.floats, self.facts.get(column.name, "")
-        if floats is not None and not values and not np.isnan(floats).all():
-            values = f"{np.nanmin(floats):.4g} to {np.nanmax(floats):.4g}"
-        counts = (f"{column.n_missing:,}", f"{column.n_distinct:,}")
-        return (column.name, ", ".join(dict.fromkeys(roles)), column.kind, *counts, values)
 
     def as_json(self, findings: Findings) -> str:
         one = {x: next(iter(self.names[x]), None) for x in ("label", "qid", "groups")}

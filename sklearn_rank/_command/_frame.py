@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .._optional import import_pandas
-from .._validation import is_file
+import numpy as np
+
+from .._optional import import_optional, import_pandas
+from .._validation import is_file, is_missing
 from .._warn import collected
 from . import make_parser
+from ._columns import check_columns
 from ._doctor import NOT_OF_TABLE, Doctor, Findings
 from ._output import CommandError, did_you_mean, flags
 from ._rankings import COLUMNS, OF_ALL
+from ._table import FRAME, Column
 
 MOST_CLASSES = 20  # Labels that a line lists one by one
-# Modules that the lines import from.
-HOMES = {
-    "sklearn_rank.inference": ("LabelDesign", "compare", "metric_interval"),
-    "sklearn_rank.metrics": ("get_measure",),
-}
 
 
 def doctor(
@@ -129,7 +128,7 @@ def doctor(
             asked[name] = _text(value)
     try:
         with collected() as messages:  # the lines will warn
-            found = FrameDoctor(Namespace(**known | asked | {"file": frame}), parser, begin)
+            found = FrameDoctor(frame, begin, Namespace(**known | asked | {"file": FRAME}), parser)
         found.found += dict.fromkeys(text for text, _ in messages)
         return found.findings()
     except CommandError as error:
@@ -139,7 +138,8 @@ def doctor(
 def _in_python(text: str) -> str:
     """A message of the command with keywords in place of flags."""
     text = re.sub("(taken|not used) as --", r"\1 as ", text).replace("each be --", "each be ")
-    return re.sub(r"--([a-z-]*[a-z])", lambda found: found[1].replace("-", "_") + "=", text)
+    flag = r"(?<![\w'])--([a-z-]*[a-z])"
+    return re.sub(flag, lambda found: f"{found[1].replace('-', '_')}=", text)
 
 
 def _written(options: Mapping[str, Any]) -> list[str]:
@@ -154,16 +154,50 @@ def _text(value: Any) -> str:
 class FrameDoctor(Doctor):
     """What is found out about a frame, with lines of Python."""
 
-    def __init__(self, options: Namespace, parser: ArgumentParser, begin: list[str]) -> None:
-        self.begin, self.frame = begin, options.file
-        self.is_polars = type(self.frame).__module__.startswith("polars")
-        self.original = {str(name): name for name in self.frame.columns}
-        super().__init__(options, parser)
+    def __init__(self, frame: Any, begin: list[str], *options: Any) -> None:
+        self.frame, self.begin = frame, begin
+        self.is_polars = type(frame).__module__.startswith("polars")
+        super().__init__(*options)
+
+    def read(self, missing: Sequence[str]) -> dict[str, Column]:
+        """Read all columns; cells that Arrow does not know are texts."""
+        arrow = import_optional("pyarrow", "doctor")
+        header = list(map(str, self.frame.columns))
+        check_columns(header, header)
+        self.original = dict(zip(header, self.frame.columns, strict=True))
+        self.are_numbers, columns = set[str](), dict[str, Column]()
+        if not len(self.frame):
+            raise CommandError("frame: there are no rows")
+        for name in self.choose(header):
+            cells = self.frame[self.original[name]]
+            try:
+                cells = cells.to_arrow() if self.is_polars else arrow.array(cells)
+                if arrow.types.is_nested(cells.type):
+                    raise TypeError
+            except (TypeError, ValueError):
+                texts = [None if is_missing(cell) else str(cell) for cell in cells]
+                cells = arrow.array(texts, arrow.string())
+            if re.match("u?int|half|float|double|bool", str(cells.type)):
+                self.are_numbers.add(name)
+            columns[name] = Column(FRAME, name, arrow.chunked_array(cells), missing)
+        return columns
 
     def findings(self) -> Findings:
         found = super().findings()
         told = [tuple(map(_in_python, texts)) for texts in (found.found, found.blocked)]
-        return replace(found, found=told[0], blocked=told[1])
+        columns = tuple(map(self._facts, self.columns.values()))
+        return replace(found, columns=columns, found=told[0], blocked=told[1])
+
+    def _facts(self, column: Column) -> tuple[str, ...]:
+        """What is told of a column in a table."""
+        others = {name: [getattr(self.asked, name)] for name in (*COLUMNS, "as_of")}
+        roles = [role for role, of in (self.names | others).items() if column.name in of]
+        floats, values = column.floats, self.facts.get(column.name, "")
+        if floats is not None and not values and not np.isnan(floats).all():
+            values = f"{np.nanmin(floats):.4g} to {np.nanmax(floats):.4g}"
+        kind = str(self.frame[self.original[column.name]].dtype)
+        counts = (f"{column.n_missing:,}", f"{column.n_distinct:,}")
+        return (column.name, ", ".join(dict.fromkeys(roles)), kind, *counts, values)
 
     def call(self, options: Mapping[str, Any], command: str = "doctor") -> str:
         given = {name: x for name, x in options.items() if name not in NOT_OF_TABLE}
@@ -172,16 +206,12 @@ class FrameDoctor(Doctor):
     def lines(self) -> list[str]:
         if not self.measured:
             return []
-        asked, scores = self.evaluated, list(self.rankings.scores)
         lines = [*self.begin, f"y_true = {self._labels()}"]
-        rest = "".join(
-            f", {name}={self._ids(getattr(asked, name))}"
-            for name in ("qid", "groups")
-            if getattr(asked, name)
-        )
-        values = {name: self._numbers(name) for name in scores}
-        names = [self.original[name] for name in scores]
-        text = f"frame[{names!r}]" if len(names) > 1 else values[scores[0]]
+        ids = {name: getattr(self.evaluated, name) for name in ("qid", "groups")}
+        rest = "".join(f", {name}={self._ids(column)}" for name, column in ids.items() if column)
+        values = {name: self._numbers(name) for name in self.rankings.scores}
+        names = [self.original[name] for name in values]
+        text = f"frame[{names!r}]" if len(names) > 1 else next(iter(values.values()))
         if len(names) > 1 and any(x != self._column(name) for name, x in values.items()):
             text = f"{{{', '.join(f'{name!r}: {x}' for name, x in values.items())}}}"
         lines.append(f"scores = {text}")
@@ -192,25 +222,24 @@ class FrameDoctor(Doctor):
         if titles:
             what = titles if len(titles) > 1 else titles[0]
             lines.append(f"metric_interval({what!r}, y_true, scores{rest})")
-        else:
-            title = next(iter(self.measured))
-            rest = re.sub(", groups=.*", "", rest)
-            lines += [f"get_measure({title!r})(y_true, {x}{rest})" for x in values.values()]
         if self.compared:
             lines.append(f"compare({self.compared!r}, y_true, scores{rest})")
-        needed = [
-            f"from {home} import {', '.join(used)}"
-            for home, names in HOMES.items()
-            if (used := [name for name in names if f"{name}(" in "".join(lines)])
-        ]
-        return ["import pandas as pd"] * ("pd." in "".join(lines)) + needed + lines
+        text = "".join(lines)
+        used = [x for x in ("LabelDesign", "compare", "metric_interval") if f"{x}(" in text]
+        begin = ["import pandas as pd"] * ("pd." in text)
+        begin += [f"from sklearn_rank.inference import {', '.join(used)}"] * bool(used)
+        if not titles:
+            title, qid = next(iter(self.measured)), re.sub(", groups=.*", "", rest)
+            begin.append("from sklearn_rank.metrics import get_measure")
+            lines += [f"get_measure({title!r})(y_true, {x}{qid})" for x in values.values()]
+        return begin + lines
 
     def _column(self, name: str) -> str:
         return f"frame[{self.original[name]!r}]"
 
     def _numbers(self, name: str) -> str:
         to_float = ".cast(float)" if self.is_polars else ".astype(float)"
-        return self._column(name) + to_float * (not self.columns[name].are_numbers)
+        return self._column(name) + to_float * (name not in self.are_numbers)
 
     def _ids(self, name: str) -> str:
         """A column of ids; texts of times are read as times, which depend on those near."""
@@ -222,7 +251,7 @@ class FrameDoctor(Doctor):
     def _labels(self) -> str:
         """Labels as numbers, missing where they are not known."""
         asked, name = self.evaluated, self.evaluated.label
-        if not (asked.pos_label or asked.missing) and self.columns[name].are_numbers:
+        if not (asked.pos_label or asked.missing) and name in self.are_numbers:
             return self._column(name)
         cells = self.frame[self.original[name]].to_list()
         values = dict(zip(cells, self.rankings.rows["y_true"].tolist(), strict=True))
@@ -230,10 +259,9 @@ class FrameDoctor(Doctor):
         if len(known) > MOST_CLASSES:
             return self._numbers(name)
         pairs = ", ".join(f"{label!r}: {value:g}" for label, value in known.items())
-        how = (
-            f"replace_strict({{{pairs}}}, default=None)" if self.is_polars else f"map({{{pairs}}})"
-        )
-        return f"{self._column(name)}.{how}"
+        if self.is_polars:
+            return f"{self._column(name)}.replace_strict({{{pairs}}}, default=None)"
+        return f"{self._column(name)}.map({{{pairs}}})"
 
     def _design(self) -> str:
         asked = self.evaluated

@@ -25,7 +25,7 @@ from ..datasets import load_qrels, load_trec_run
 from ..datasets._shared import JudgedRuns
 from ..inference import LabelDesign
 from ..metrics import get_measure
-from ._columns import check_columns, guess_columns, usual_columns
+from ._columns import Roles, check_columns
 from ._output import DESIGNS, CommandError, flag, listed
 from ._table import Column, attempt, read_columns, title_of
 
@@ -153,24 +153,22 @@ def _read_runs(options: Namespace) -> Rankings:
 
 def _read_table(options: Namespace, columns: dict[str, Column] | None) -> Rankings:
     """Read columns of a table; options that were not given are those that are found."""
-    header = list(columns or ())
+    roles = Roles(options)
 
-    def choose(names: list[str]) -> list[str]:
+    def choose(header: list[str]) -> list[str]:
         """Columns to read: all, if more than usual names is to tell what they are."""
-        header.extend(names)
-        usual = usual_columns(header, options)
-        complete = usual["label"] and usual["score"]
-        return _choose(header, options) if complete else list(filter(None, header))
+        return _choose(roles) if roles.find(header) else list(filter(None, header))
 
     if columns is None:
         missing = options.missing or ()
         columns = read_columns(options.file, options.delimiter, missing, choose)
-        taken, found = usual_columns(header, options), list[str]()
-        if not (taken["label"] and taken["score"]):
-            guess_columns(taken, options, columns, header, found)
-        for text in found:
+        if not roles.find(roles.header):
+            roles.guess_all(columns)
+        for text in roles.found:
             warn(text, UserWarning)
-    _choose(header, options)
+    else:
+        roles.find(list(columns))
+    _choose(roles)
     in_part = not given(options).keys().isdisjoint(DESIGNS)
     y_true = _read_labels(columns[options.label], options, in_part)
     read: dict[str, Any] = {
@@ -214,10 +212,10 @@ def _read_table(options: Namespace, columns: dict[str, Column] | None) -> Rankin
     return Rankings(heading, options.convention, scores, rows, are_classes, usual)
 
 
-def _choose(header: list[str], options: Namespace) -> list[str]:
-    """Take the columns of usual names for options. The names of all that are read."""
-    usual = usual_columns(header, options)
-    labels, options.score = usual["label"], usual["score"]
+def _choose(roles: Roles) -> list[str]:
+    """Set options to the columns that were found. The names of all that are read."""
+    header, options = roles.header, roles.options
+    labels, options.score = roles.names["label"], roles.names["score"]
     if len(labels) != 1:
         what = f"the columns {listed(labels)} could all be labels"
         raise CommandError(
@@ -227,7 +225,7 @@ def _choose(header: list[str], options: Namespace) -> list[str]:
         )
     if not options.score:
         raise CommandError(f"no column of scores: name it with --score, one of {listed(header)}")
-    (options.label,), options.qid = labels, next(iter(usual["qid"]), None)
+    (options.label,), options.qid = labels, next(iter(roles.names["qid"]), None)
     names = [options.label, *options.score]
     twice = [name for name in options.score if names.count(name) > 1]
     if twice:

@@ -17,15 +17,7 @@ import numpy as np
 from .._optional import import_optional
 from .._times import check_times
 from .._typing import FloatArray
-from .._validation import (
-    MARKS,
-    MAX_EXACT_INT,
-    Coded,
-    as_array,
-    check_numbers,
-    is_missing,
-    reads_as,
-)
+from .._validation import MARKS, MAX_EXACT_INT, Coded, as_array, check_numbers, reads_as
 from ._output import CommandError, listed
 
 STDIN, FRAME = "-", "frame"
@@ -37,7 +29,6 @@ class Column:
     def __init__(self, title: str, name: str, cells: Any, missing: Sequence[str]) -> None:
         self.title, self.name = title, name
         arrow, self._compute = _arrow(), _arrow("compute")
-        self._type = cells.type
         if arrow.types.is_dictionary(cells.type):
             cells = cells.cast(cells.type.value_type)
         text = self._compute.utf8_trim_whitespace(cells.cast(arrow.string()))
@@ -79,21 +70,6 @@ class Column:
             return np.asarray(self.texts.cast(_arrow().float64()).to_numpy(), dtype=np.float64)
         except ValueError:
             return None
-
-    @property
-    def are_numbers(self) -> bool:
-        """Whether the cells are numbers or truth values, not texts of these."""
-        kinds = _arrow().types
-        return any(
-            of(self._type) for of in (kinds.is_integer, kinds.is_floating, kinds.is_boolean)
-        )
-
-    @property
-    def kind(self) -> str:
-        """What the cells are, in words."""
-        if self.floats is None and not self.are_numbers:
-            return "times" if self.are_times else "text"
-        return "numbers" if self.floats is not None else "true or false"
 
     @property
     def n_missing(self) -> int:
@@ -147,17 +123,15 @@ def _arrow(part: str = "") -> Any:
     return import_optional(f"pyarrow.{part}".rstrip("."), "Reading a table")
 
 
-def title_of(source: Any) -> str:
-    if not isinstance(source, str):
-        return FRAME
-    return "standard input" if source == STDIN else source
+def title_of(path: str) -> str:
+    return "standard input" if path == STDIN else path
 
 
-def attempt(read: Callable[..., Any], source: Any, *given: Any, **options: Any) -> Any:
+def attempt(read: Callable[..., Any], path: str, *given: Any, **options: Any) -> Any:
     """Call a reader of a file; its errors become messages that name the file."""
-    title = title_of(source)
+    title = title_of(path)
     try:
-        return read(source, *given, **options)
+        return read(path, *given, **options)
     except (ImportError, NotImplementedError, OSError, ValueError, MemoryError) as error:
         text = getattr(error, "strerror", None) or str(error) or type(error).__name__
         text = text.partition("\n")[0].rstrip(".")
@@ -165,37 +139,18 @@ def attempt(read: Callable[..., Any], source: Any, *given: Any, **options: Any) 
 
 
 def read_columns(
-    source: Any,
+    path: str,
     delimiter: str | None,
     missing: Sequence[str],
     choose: Callable[[list[str]], Sequence[str]],
 ) -> dict[str, Column]:
-    """Read those columns of a file or frame that ``choose`` takes from the names of all."""
-    is_file, names = isinstance(source, str), (".parquet", ".pq")
-    read: Any = _frame if not is_file else _parquet if source.lower().endswith(names) else _csv
-    title, table = title_of(source), attempt(read, source, delimiter, choose)
+    """Read those columns that ``choose`` takes from the names of all."""
+    read = _parquet if path.lower().endswith((".parquet", ".pq")) else _csv
+    title, table = title_of(path), attempt(read, path, delimiter, choose)
     if not table.num_rows:
         raise CommandError(f"{title}: there are no rows below the names of the columns")
     pairs = zip(table.column_names, table.columns, strict=True)
     return {name: Column(title, name, cells, missing) for name, cells in pairs}
-
-
-def _frame(frame: Any, delimiter: str | None, choose: Any) -> Any:
-    """Columns of a frame of pandas or polars; cells that Arrow does not know are texts."""
-    arrow, columns = _arrow(), dict[str, Any]()
-    header = list(map(str, frame.columns))
-    names = dict(zip(header, frame.columns, strict=True))
-    if twice := [name for name in names if len(names) < len(header) and header.count(name) > 1]:
-        raise ValueError(f"several columns are called {listed(twice)}: rename them")
-    for name in dict.fromkeys(choose(list(names))):
-        cells = frame[names[name]]
-        try:
-            columns[name] = cells.to_arrow() if hasattr(cells, "to_arrow") else arrow.array(cells)
-            Column("", "", columns[name], ())
-        except (NotImplementedError, TypeError, ValueError):
-            texts = [None if is_missing(cell) else str(cell) for cell in cells]
-            columns[name] = arrow.array(texts, arrow.string())
-    return arrow.table(columns)
 
 
 def _parquet(path: str, delimiter: str | None, choose: Any) -> Any:

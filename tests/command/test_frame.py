@@ -124,11 +124,11 @@ def test_the_table_of_a_notebook():
     )
     told = sklearn_rank.doctor(frame)
     of = {row[0]: row[1:] for row in told.columns}
-    assert of["<id>"] == ("", "numbers", "0", "200", "0 to 199")
-    assert of["when"] == ("", "times", "0", "20", "")
+    assert of["<id>"] == ("", "int64", "0", "200", "0 to 199")
+    assert of["when"] == ("", str(frame["when"].dtype), "0", "20", "")
     known = Y[~RANDOM]
     share = f"{known.sum()} of {len(known)} positive ({known.mean():.2%})"
-    assert of["label"] == ("label", "numbers", str(N - len(known)), "2", share)
+    assert of["label"] == ("label", str(frame["label"].dtype), str(N - len(known)), "2", share)
     page = Tables(told._repr_html_())
     assert page.code.splitlines() == list(told.lines)
     assert page.cells[6:] == ["label", "score", "<id>", "when"]  # those with a role first
