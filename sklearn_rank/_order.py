@@ -98,7 +98,7 @@ def sorted_descending(values: AnyArray, offsets: IntArray) -> AnyArray:
 def _sort_lists(values: AnyArray, offsets: IntArray) -> None:
     """Sort the values of each list from the lowest to the highest, in place."""
     length = len(values) // (len(offsets) - 1)
-    if np.all(np.diff(offsets) == length):
+    if len(offsets) == 2 or np.all(np.diff(offsets) == length):
         values.reshape(-1, length).sort(axis=1)
         return
     for places in _equally_long_lists(offsets):

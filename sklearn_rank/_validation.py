@@ -895,6 +895,8 @@ def column_names(source: Any) -> list[str] | None:
 
 def are_judgments(y_true: Any, scores: Any = None, of_each: bool = False) -> bool:
     """Whether labels are judgments by query; a mapping may have those ``of_each`` ranker."""
+    if isinstance(y_true, np.ndarray):
+        return False
     columns = column_names(y_true)
     if is_file(y_true) or {*map(str, columns or ())} & set(DOCUMENTS):
         return True

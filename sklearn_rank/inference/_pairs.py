@@ -10,17 +10,26 @@ be half of what the sums hold.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from .._printed import ROUNDING
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray
 from ..metrics._shared import ClassInfluence
 
-# Of more items pairs are a small share of the variance, and take longer to count than all else.
-MOST_ITEMS = 5_000
+# Of more pairs the variance is a small share of all, and takes longer to count than all else.
+MOST_PAIRS = 4_000_000
+
+
+class OfRanker(NamedTuple):
+    """How one ranker orders pairs, and by how much these move its statistic."""
+
+    above: AnyArray  # (n_pos, n_words): Bits of the negatives above each positive
+    n_above: FloatArray  # (n_pos,): Number of them
+    steps: FloatArray  # (n_pos,): Change of the influence of a negative at each positive
+    values: FloatArray  # (n_neg,): Influence of the negatives
 
 
 class Pairs:
@@ -28,15 +37,9 @@ class Pairs:
 
     def __init__(self, influences: Sequence[ClassInfluence], scores: Sequence[FloatArray]):
         self.influences, self.scores = [x.linear for x in influences], scores
-        self.positive = influences[0].positive
-        counts = influences[0].counts
-        self.counts = np.ones(len(self.positive)) if counts is None else counts
+        self.n_pos, self.n_neg = influences[0].sizes
+        self._rankers: dict[int, OfRanker | None] = {}
         self._found: dict[tuple[int, int], float] = {}
-
-    @cached_property
-    def steps(self) -> list[FloatArray | None]:
-        of_each = zip(self.influences, self.scores, strict=True)
-        return [steps_at_positives(x, score, self.counts) for x, score in of_each]
 
     def variance(self, contrast: FloatArray, sums: Sequence[float]) -> float:
         """Variance by pairs of a difference, given its sums of squares over the classes.
@@ -44,91 +47,57 @@ class Pairs:
         That of coefficients with the sum 0 follows from those of two rankers. It is 0 where the
         influence of negatives does not change at positives alone, and at most either sum.
         """
-        if abs(contrast.sum()) > ROUNDING or self.influences[0].n > MOST_ITEMS:
+        few = min(self.n_pos, self.n_neg) < 2 or self.n_pos * self.n_neg > MOST_PAIRS
+        if few or abs(contrast.sum()) > ROUNDING:
             return 0.0
-        of_two = combinations(np.flatnonzero(contrast).tolist(), 2)
-        found = sum(-contrast[i] * contrast[j] * self._of_two(i, j) for i, j in of_two)
+        rows = np.flatnonzero(contrast).tolist()
+        for i in set(rows) - self._rankers.keys():
+            self._rankers[i] = pairs_of(self.influences[i], self.scores[i])
+        found = 0.0
+        for i, j in combinations(rows, 2):
+            if (i, j) not in self._found:
+                self._found[i, j] = self._of_two(self._rankers[i], self._rankers[j])
+            found -= contrast[i] * contrast[j] * self._found[i, j]
         return min(max(float(found), 0.0), *sums)
 
-    def _of_two(self, i: int, j: int) -> float:
-        if (i, j) not in self._found:
-            self._found[i, j] = self._counted(i, j)
-        return self._found[i, j]
-
-    def _counted(self, i: int, j: int) -> float:
-        first, second = self.steps[i], self.steps[j]
-        n_pos, n_neg = self.influences[0].sizes
-        if first is None or second is None or min(n_pos, n_neg) < 2:
+    def _of_two(self, one: OfRanker | None, other: OfRanker | None) -> float:
+        if one is None or other is None:
             return 0.0
-        positive, counts = self.positive, self.counts
-        ranks = ranks_of_both(self.scores[i], self.scores[j])
-        negatives = np.where(positive, 0.0, counts)
-        one, other = (negatives_above(rank, negatives)[positive] for rank in ranks)
-        scale = n_pos / ((n_pos - 1.0) * (n_neg - 1.0) * n_neg)
-        squares = first * second * counts[positive]
-        discordant = one + other - 2.0 * above_in_both(*ranks, negatives)[positive]
-        if not squares @ discordant:
+        n_pos, n_neg = float(self.n_pos), float(self.n_neg)
+        squares = one.steps * other.steps
+        between = one.n_above - other.n_above
+        discordant = squares @ np.bitwise_count(one.above ^ other.above).sum(axis=1)
+        if not discordant:
             return 0.0
-        moved = (self.influences[i].values - self.influences[j].values)[~positive]
-        of_negatives = np.cov(moved, fweights=counts[~positive].astype(np.intp), ddof=0)
-        alone = squares @ ((one - other) ** 2 / n_neg) + n_neg / n_pos * of_negatives
+        alone = squares @ between**2 / n_neg + n_neg / n_pos * np.var(one.values - other.values)
         # What items change together at several places is left out: little if rankers agree.
-        unrelated = one + other - 2.0 * one * other / n_neg
-        agreement = 1.0 - (squares @ discordant) / (squares @ unrelated)
-        return float(scale * agreement * (squares @ discordant - alone))
+        both = one.n_above * other.n_above / n_neg
+        agreement = 1.0 - discordant / (squares @ (one.n_above + other.n_above - 2.0 * both))
+        scale = n_pos / ((n_pos - 1.0) * (n_neg - 1.0) * n_neg)
+        return float(scale * agreement * (discordant - alone))
 
 
-def steps_at_positives(
-    influence: ClassInfluence, score: FloatArray, counts: FloatArray
-) -> FloatArray | None:
-    """By how much the influence of a negative changes at each positive; None if elsewhere too.
+def pairs_of(influence: ClassInfluence, score: FloatArray) -> OfRanker | None:
+    """Pairs of a ranker; None if some are tied, or negatives move the statistic elsewhere too.
 
-    That is so at a threshold, and in blocks of tied items of both classes. Positives between the
-    same two negatives share the change. Shape (n_pos,).
+    Positives between the same two negatives share the change.
     """
     if not influence.by_steps:
         return None
-    order = np.argsort(score, kind="stable")
-    positive = influence.positive[order]
-    (bottom, top) = influence.class_ends()[1]
-    curve = np.concatenate([[bottom], influence.values[order][~positive], [top]])
-    changes, places = np.abs(np.diff(curve)), np.cumsum(~positive)[positive]
-    between = np.bincount(places, counts[order][positive], minlength=len(changes))
-    if changes[between == 0.0].sum() > ROUNDING * changes.sum():
+    positive, values = influence.positive, influence.values
+    if influence.counts is not None:
+        counts = influence.counts.astype(np.intp)
+        positive, values, score = (np.repeat(x, counts) for x in (positive, values, score))
+    pos, neg, values = score[positive], score[~positive], values[~positive]
+    order = np.argsort(neg)
+    below, upto = (np.searchsorted(neg[order], pos, side) for side in ("left", "right"))
+    if np.any(below < upto):
         return None
-    by_row = np.argsort(order[positive])
-    return np.asarray((changes[places] / between[places])[by_row])
-
-
-def ranks_of_both(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray]:
-    """Ascending ranks by two scores; ties of one are in the order of the other."""
-    ranks = np.empty((2, len(first)), dtype=np.intp)
-    for rank, keys in zip(ranks, ((second, first), (first, second)), strict=True):
-        rank[np.lexsort(keys)] = np.arange(len(first))
-    return ranks[0], ranks[1]
-
-
-def negatives_above(rank: IntArray, negatives: FloatArray) -> FloatArray:
-    """Number of negatives above each row."""
-    in_order = np.empty(len(rank))
-    in_order[rank] = negatives
-    return np.asarray(negatives.sum() - np.cumsum(in_order)[rank])
-
-
-def above_in_both(first: IntArray, second: IntArray, negatives: FloatArray) -> FloatArray:
-    """Number of negatives above each row by both ranks, counted while merging; O(n log(n))."""
-    n = len(first)
-    size = 1 << (n - 1).bit_length()
-    rank, counted, found = np.arange(size), np.zeros(size), np.zeros(size)
-    rank[second], counted[second] = first, negatives
-    # Blocks of rows that follow each other by the second rank; each is sorted by the first.
-    order, width = np.arange(size), 1
-    while width < size:
-        blocks, width = order.reshape(-1, 2 * width), 2 * width
-        merged = np.argsort(rank[blocks], axis=1, kind="stable")
-        upper = merged >= width // 2
-        blocks = np.take_along_axis(blocks, merged, axis=1)
-        passed = np.cumsum(np.where(upper, counted[blocks], 0.0), axis=1)
-        found[blocks[~upper]] += (passed[:, -1:] - passed)[~upper]
-        order = blocks.ravel()
-    return found[second]
+    bottom, top = influence.class_ends()[1]
+    changes = np.abs(np.diff(np.concatenate([[bottom], values[order], [top]])))
+    between = np.bincount(below, minlength=len(changes))
+    if changes[between == 0].sum() > ROUNDING * changes.sum():
+        return None
+    above = np.packbits(neg > pos[:, np.newaxis], axis=1)
+    above = np.pad(above, ((0, 0), (0, -above.shape[1] % 8))).view(np.uint64)
+    return OfRanker(above, float(len(neg)) - below, changes[below] / between[below], values)

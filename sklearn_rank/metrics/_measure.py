@@ -674,7 +674,8 @@ class Measure(_Frozen, ABC):
             refuse_beside_judgments(**given)
             return _outer.rows_of_run(self, y_true, y_score)
         self._check_arguments(**weights, **relevant)
-        refuse_misread(y_true=y_true, n_relevant=n_relevant)
+        if n_relevant is not None:
+            refuse_misread(y_true=y_true, n_relevant=n_relevant)
         lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **weights)
         # A measure of a user may have a meaning for one item.
         all_are_rows = n_relevant is None and ideal is None

@@ -69,14 +69,14 @@ def test_pairs_count_once(noise):
     assert sum(sums) - of_two == pytest.approx(unbiased)
 
 
-@pytest.mark.parametrize("n", [2_000, 10_000])
+@pytest.mark.parametrize("n", [3_000, 20_000])
 def test_pairs_of_long_lists_are_not_worth_their_count(n):
     rng, y = np.random.default_rng(2), np.arange(n) < n / 10
     scores = rng.normal(size=n) + 1.5 * y + 0.03 * rng.normal(size=(2, n))
     joint, _, _ = joint_on_list(check_lists(get_measure("ap"), y, list(scores)))
     sums = [CONTRAST @ part @ CONTRAST for part in joint.spread.covariances]
     share = joint.pairs.variance(CONTRAST, sums) / sum(sums)
-    assert share > 0.1 if n == 2_000 else share == 0.0
+    assert share > 0.05 if n == 3_000 else share == 0.0
 
 
 def test_units_without_an_order_may_differ_in_any_way():
