@@ -26,8 +26,8 @@ MOST_PAIRS = 4_000_000
 class OfRanker(NamedTuple):
     """How one ranker orders pairs, and by how much these move its statistic."""
 
-    above: AnyArray  # (n_pos, n_words): Bits of the negatives above each positive
-    n_above: FloatArray  # (n_pos,): Number of them
+    above: AnyArray  # (2, n_pos, n_words): Bits of the negatives above each positive, or tied too
+    n_above: FloatArray  # (n_pos,): Number of them, half of those that are tied
     steps: FloatArray  # (n_pos,): Change of the influence of a negative at each positive
     values: FloatArray  # (n_neg,): Influence of the negatives
 
@@ -66,7 +66,12 @@ class Pairs:
         n_pos, n_neg = float(self.n_pos), float(self.n_neg)
         squares = one.steps * other.steps
         between = one.n_above - other.n_above
-        discordant = squares @ np.bitwise_count(one.above ^ other.above).sum(axis=1)
+        # Squares of differences of 0, 1/2 for a tie, and 1.
+        apart = (
+            bits(one.above ^ other.above).sum(axis=0) / 4.0
+            + (bits(one.above[0] & ~other.above[1]) + bits(other.above[0] & ~one.above[1])) / 2.0
+        )
+        discordant = squares @ apart
         if not discordant:
             return 0.0
         alone = squares @ between**2 / n_neg + n_neg / n_pos * np.var(one.values - other.values)
@@ -78,9 +83,9 @@ class Pairs:
 
 
 def pairs_of(influence: ClassInfluence, score: FloatArray) -> OfRanker | None:
-    """Pairs of a ranker; None if some are tied, or negatives move the statistic elsewhere too.
+    """Pairs of a ranker; None if negatives move the statistic elsewhere than at positives too.
 
-    Positives between the same two negatives share the change.
+    Positives between the same two negatives share the change, halves of those that are tied.
     """
     if not influence.by_steps:
         return None
@@ -89,15 +94,21 @@ def pairs_of(influence: ClassInfluence, score: FloatArray) -> OfRanker | None:
         counts = influence.counts.astype(np.intp)
         positive, values, score = (np.repeat(x, counts) for x in (positive, values, score))
     pos, neg, values = score[positive], score[~positive], values[~positive]
-    order = np.argsort(neg)
-    below, upto = (np.searchsorted(neg[order], pos, side) for side in ("left", "right"))
-    if np.any(below < upto):
-        return None
+    places, rows = np.unique(neg, return_index=True)
     bottom, top = influence.class_ends()[1]
-    changes = np.abs(np.diff(np.concatenate([[bottom], values[order], [top]])))
-    between = np.bincount(below, minlength=len(changes))
-    if changes[between == 0].sum() > ROUNDING * changes.sum():
+    changes = np.abs(np.diff(np.concatenate([[bottom], values[rows], [top]])))
+    gaps = np.stack([np.searchsorted(places, pos, side) for side in ("left", "right")])
+    between = np.bincount(gaps.ravel(), minlength=len(changes)) / 2.0
+    if changes[between == 0.0].sum() > ROUNDING * changes.sum():
         return None
-    above = np.packbits(neg > pos[:, np.newaxis], axis=1)
-    above = np.pad(above, ((0, 0), (0, -above.shape[1] % 8))).view(np.uint64)
-    return OfRanker(above, float(len(neg)) - below, changes[below] / between[below], values)
+    steps = (changes[gaps] / between[gaps]).mean(axis=0)
+    above = np.stack([of(neg, pos[:, np.newaxis]) for of in (np.greater, np.greater_equal)])
+    n_above = above.sum(axis=(0, 2)) / 2.0
+    above = np.packbits(above, axis=2)
+    above = np.pad(above, ((0, 0), (0, 0), (0, -above.shape[2] % 8))).view(np.uint64)
+    return OfRanker(above, n_above, steps, values)
+
+
+def bits(words: AnyArray) -> AnyArray:
+    """Number of bits in each row of words."""
+    return np.bitwise_count(words).sum(axis=-1)

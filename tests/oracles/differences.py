@@ -47,7 +47,7 @@ def standard_error_of_aucs(components, contrast, tables=None):
     """That of AUCs, from the placements of the items of both classes for each scorer.
 
     A positive goes from below all negatives to above all of them but one that it is. Tables of the
-    outcomes of all pairs of untied items, one for each scorer, tell what both classes hold.
+    outcomes of all pairs, one for each scorer, tell what both classes hold.
     """
     positives, negatives = ([one[side] for one in components] for side in (0, 1))
     m = len(negatives[0])
@@ -83,7 +83,7 @@ def agreement(first, second):
     """1 less the share of different cells over that of rows in random order."""
     differ = unrelated = 0.0
     for one, other in zip(first, second, strict=True):
-        differ += sum(x != y for x, y in zip(one, other, strict=True))
+        differ += sum((x - y) ** 2 for x, y in zip(one, other, strict=True))
         p, q = sum(one) / len(one), sum(other) / len(other)
         unrelated += len(one) * (p * (1 - q) + q * (1 - p))
     return 1.0 - differ / unrelated
