@@ -234,7 +234,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     <BLANKLINE>
     contrast               difference       95 % interval        p  conclusion
     linear - ensemble         -0.0646  [-0.1287, -0.0004]   0.0484  ensemble better
-    neighbours - ensemble     -0.0316  [-0.0559, -0.0073]  0.00847  ensemble better
+    neighbours - ensemble     -0.0316  [-0.0553, -0.0080]  0.00671  ensemble better
     """
 
     measure: Any
