@@ -118,7 +118,7 @@ def doctor(
     known = vars(parser.parse_args(["doctor"]))
     asked = dict(label=label, score=score, qid=qid, groups=groups, pos_label=pos_label, **options)
     for name, value in asked.items():
-        if name in NOT_OF_TABLE or name not in known:
+        if name in (*NOT_OF_TABLE, "delimiter") or name not in known:
             close = did_you_mean(name, list(known)) or "."
             raise TypeError(f"doctor has no option {name!r}{close}")
         if name in ("score", "neg_label", "missing") and value is not None:
@@ -264,18 +264,19 @@ class FrameDoctor(Doctor):
         return f"{self._column(name)}.map({{{pairs}}})"
 
     def _design(self) -> str:
-        asked = self.evaluated
+        asked, texts = self.evaluated, dict[str, str]()
         if asked.random_labels:
-            return "'all'"
+            texts["strata"] = "[0] * len(frame)"
+        if asked.pool:
+            texts["pool"] = "y_true.is_not_null()" if self.is_polars else "y_true.notna()"
         read = dict.fromkeys(("inclusion_probability", "champion", "proxy"), self._numbers)
         read |= {"entered": self._column, "resolved": self._column, "strata": self._ids}
         if asked.as_of in self.columns:
             read["as_of"] = self._column
-        given = {name: getattr(asked, name) for name in (*read, *OF_ALL, "as_of")}
-        texts = {"pool": "y_true.is_not_null()" if self.is_polars else "y_true.notna()"}
-        texts = texts if asked.pool else {}
-        for name, x in given.items():
+        for name in (*read, *OF_ALL, *{"as_of"} - {*read}):
+            x, argument = getattr(asked, name), "scores" if name == "champion" else name
             if flags({name: x}):
-                argument = "scores" if name == "champion" else name
                 texts[argument] = read[name](x) if name in read else repr(x)
+        if asked.random_labels and len(texts) == 1:
+            return "'all'"
         return f"LabelDesign({', '.join(map('='.join, texts.items()))})" if texts else ""

@@ -208,6 +208,11 @@ TRAPS = {
         ["'user': not used as --groups: a query has several.", "--qid=query_id"],
         ["--groups="],
     ),
+    "one user": (
+        names(label=Y, score=S, user=np.ones(N, int)),
+        ["'user': not used as --groups: all rows are of one.", "auc, ap, precision@top0.1: value"],
+        ["--groups="],
+    ),
     "odd names": (
         {"the label": Y, "my score's 1st": S, "-score": T, 'say "p"': T, "sample_weight": T},
         ["'--score=my score'", "--score=-score"],

@@ -15,6 +15,7 @@ from tests.command.test_doctor import PLACE, RANDOM, TRAPS, N, S, T, Y, blank
 
 WORDS = np.where(Y == 1, "yes", "no")
 DAYS = (np.datetime64("2024-01-01") + np.arange(N) // 10).astype(str)
+LATE = Y * (np.arange(N) < 150)
 SHORT = {"a": S[:60], "b": T[:60]}
 # Of each table: its columns, options, and the forms of a frame that are passed.
 FILES = {
@@ -37,10 +38,15 @@ FILES = {
     "queries": (queries(), {}, ("path",)),
     "odd names": (TRAPS["odd names"][0], {}, ("texts",)),
     "pool": (TRAPS["the first rows of two scores"][0], {}, ("texts", "polars")),
-    "strata": (
-        {"label": blank(Y, RANDOM)[:60], "stratum": np.arange(60) % 2, "score": S[:60]},
-        {},
-        ("path",),
+    "labels that come late": (
+        {"label": LATE, "score": S, "day": DAYS, "known": np.where(LATE == 1, DAYS, "")},
+        {"entered": "day", "resolved": "known", "horizon": 3, "as_of": "2024-01-20"},
+        ("texts", "polars"),
+    ),
+    "random labels and a judge": (
+        {"label": blank(Y, RANDOM)[:60], "score": S[:60], "judge": S[:60].clip(0, 1)},
+        {"random_labels": True, "proxy": "judge"},
+        ("polars",),
     ),
 }
 
@@ -71,7 +77,10 @@ def test_lines_give_the_numbers_of_the_commands(command, files, name):
     columns, options, kinds = FILES[name]
     columns = {key: np.asarray(cells) for key, cells in columns.items()}
     write_csv(files / "t.csv", columns)
-    flags = [f"--{key.replace('_', '-')}={value}" for key, value in options.items()]
+    flags = [
+        f"--{key.replace('_', '-')}={value}".removesuffix("=True")
+        for key, value in options.items()
+    ]
     found = json.loads(command("doctor", "t.csv", "--format", "json", *flags)[0])
     results = []
     for line in found["commands"]:
