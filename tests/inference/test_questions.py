@@ -113,20 +113,24 @@ QUESTIONS = {
 REASONS = {
     "a": (
         r"single value|variance on one list is unknown",
-        "One list does not tell its variance, as of a single value: pass `qid`.",
+        "One list is a single value and does not show its variance: pass `qid`.",
     ),
     "b": (
         r"depends on the number of its items",
-        "It depends on the first places of the list or on an extreme, so that a pilot does not"
-        " tell its variance in a longer list: plan queries, or a measure of a share of the list.",
+        "The measure depends on the first places of the list or on an extreme, so that a pilot"
+        " does not show its variance in a longer list: plan queries, or a measure of a share of"
+        " the list.",
     ),
-    "c": (r"keeps all rows", "The accumulator keeps all rows: pass them to `metric_interval`."),
+    "c": (
+        r"keeps all rows",
+        "The accumulator keeps all rows of this measure: pass the rows to `metric_interval`.",
+    ),
     "d": (
         r"no target in common",
-        "Lists that grow, or ties, move the value, so that looks have no target in common: pass"
-        " `qid`, such as the day.",
+        "The value moves if the list grows or scores tie, so that looks have no common target:"
+        " pass `qid`, such as the day.",
     ),
-    "e": (r"is right at 0", "It is right at 0: choose by another measure."),
+    "e": (r"is right at 0", "The best value is 0, not the largest: choose by another measure."),
 }
 TITLE = ["measure"] + [
     f"{name}{', ' if units else ''}{units}"
@@ -171,7 +175,7 @@ def page(table):
     for name, *cells in table:
         shown = tuple(cell for cell, yes in zip(cells, open_to_all, strict=True) if not yes)
         alike.setdefault(shown, []).append(f"`{name}`")
-    lines = [f"All answer: {'; '.join(always)}.", ""]
+    lines = [f"Every measure answers: {'; '.join(always)}.", ""]
     lines += ["| measures | " + " | ".join(asked) + " |", "| --- " * (len(asked) + 1) + "|"]
     for cells, names in sorted(alike.items(), key=lambda item: -len(item[1])):
         lines.append(f"| {', '.join(names)} | {' | '.join(cells)} |")
