@@ -152,8 +152,8 @@ def _add(group: Any, one_of: Any, line: str) -> None:
 TABLE = """\
 input: a table
 FILE                     CSV, TSV or Parquet; - is CSV from standard input
---label COLUMN           labels or grades (label, y_true or relevance)
---score COLUMN...        scores (score, y_score, score_...)
+--label COLUMN           labels or grades (label, y_true, relevance; else guessed)
+--score COLUMN...        scores (score, y_score, score_...; else guessed)
 --qid COLUMN             query of each row (qid, if there is such a column)
 --one-list               all rows are one list, even with a column qid
 --groups COLUMN          user of each row; rows of one may depend on each other
