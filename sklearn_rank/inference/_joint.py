@@ -316,7 +316,7 @@ class Joint:
     groups: FloatArray | None = None  # (n_rankers, n_groups): Their sums; None if independent
     singles: Sequence[Single] = ()  # Each statistic by itself; none if not known
     times: BoolArray | None = None  # (n_groups,): Which groups are times that depend on each other
-    pairs: Pairs | None = None  # What the sums of squares over both classes hold twice
+    pairs: Sequence[Pairs] = ()  # Of each part what the sums of squares of both classes hold twice
 
     def with_units(self, values: FloatArray) -> Joint:
         """Add what other independent units do to the statistics; shape (n_rankers, n_units)."""
@@ -375,7 +375,8 @@ class Joint:
         moments = [kind.moments(contrast) for kind in self.kinds]
         unseen = sum(x.unseen(contrast, *m) for x, m in zip(self.kinds, moments, strict=True))
         square, fourth = (sum(m[i] for m in moments) for i in (0, 1))
-        held = self.pairs.variance(contrast, [m[0] for m in moments[:2]]) if self.pairs else 0.0
+        held = sum(pairs.variance(contrast) for pairs in self.pairs) / max(len(self.pairs), 1) ** 2
+        held = min(max(held, 0.0), *(m[0] for m in moments[:2])) if self.pairs else 0.0
         variance, most = square, inf
         if self.groups is not None:
             sums = contrast @ self.groups

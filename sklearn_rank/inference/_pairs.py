@@ -41,11 +41,11 @@ class Pairs:
         self._rankers: dict[int, OfRanker | None] = {}
         self._found: dict[tuple[int, int], float] = {}
 
-    def variance(self, contrast: FloatArray, sums: Sequence[float]) -> float:
-        """Variance by pairs of a difference, given its sums of squares over the classes.
+    def variance(self, contrast: FloatArray) -> float:
+        """Variance by pairs of a difference, without bias.
 
         That of coefficients with the sum 0 follows from those of two rankers. It is 0 where the
-        influence of negatives does not change at positives alone, and at most either sum.
+        influence of negatives does not change at positives alone.
         """
         few = min(self.n_pos, self.n_neg) < 2 or self.n_pos * self.n_neg > MOST_PAIRS
         if few or abs(contrast.sum()) > ROUNDING:
@@ -58,7 +58,7 @@ class Pairs:
             if (i, j) not in self._found:
                 self._found[i, j] = self._of_two(self._rankers[i], self._rankers[j])
             found -= contrast[i] * contrast[j] * self._found[i, j]
-        return min(max(float(found), 0.0), *sums)
+        return found
 
     def _of_two(self, one: OfRanker | None, other: OfRanker | None) -> float:
         if one is None or other is None:

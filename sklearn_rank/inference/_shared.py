@@ -49,6 +49,7 @@ from ._methods import (
 )
 from ._moments import Moments, TopMoments
 from ._over_time import tables_over_time
+from ._pairs import Pairs
 from ._queries import (
     QueryValues,
     groups_of_queries,

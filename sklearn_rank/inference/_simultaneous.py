@@ -240,7 +240,7 @@ def joint_of_rankers(
     alone = groups is None or (groups.n_groups == len(first.values) and not groups.in_time)
     if alone and first.positive is not None and first.sampling_weight is None:
         pairs = Pairs(influences, [x.data.score for x in evidences])
-        joint = replace(joint, pairs=pairs)
+        joint = replace(joint, pairs=[pairs])
     return joint, influences, groups
 
 

@@ -707,7 +707,10 @@ def cross_val_compare(
     tests, rng = [test for _, test in parts], check_generator(random_state)
     folds = sample.held_out(tests, *scores)
     target = f"mean expected {measure.name} of {folds.scored_models}"
-    joint = joint_influence(folds.pooled, groups=_groups_of_units(sample, folds))
+    grouped = _groups_of_units(sample, folds)
+    joint = joint_influence(folds.pooled, groups=grouped)
+    if grouped is None:
+        joint = replace(joint, pairs=folds.pairs)
     return joint_comparison(joint, replace(question, measure=sample.measure), rng, target)
 
 

@@ -24,6 +24,7 @@ from ..inference import Interval
 from ..inference._shared import (
     AUCMoments,
     Joint,
+    Pairs,
     QueryValues,
     Single,
     influence_moments,
@@ -214,6 +215,15 @@ class HeldOut:
         known = np.unique(np.concatenate(self.units))
         places = [np.searchsorted(known, units) for units in self.units]
         return [_pool(parts, places, len(known)) for parts in zip(*self.influences, strict=True)]
+
+    @property
+    def pairs(self) -> list[Pairs]:
+        """Pairs of each part, if these have two classes and no row in common."""
+        first, rows = self.influences[0][0], np.concatenate(self.units)
+        if first.positive is None or len(np.unique(rows)) < len(rows):
+            return []
+        scores = [[data.score for data in part] for part in self.lists]
+        return list(map(Pairs, self.influences, scores))
 
     # --------------------------------------------------------------------------------- the limits
 
