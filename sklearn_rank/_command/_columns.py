@@ -19,9 +19,10 @@ WORDS = {
     "inclusion_probability": "inclusion",
     "strata": "stratum strata",
     "": "weight weights",
-    "score": "score scores prob proba probability pred prediction predicted hat logit",
+    "score": "score scores scorecard points prob proba probability pred prediction predicted hat"
+    " logit",
     "label": "label labels true truth target y class grade rel relevance outcome click clicked"
-    " converted conversion fraud churn",
+    " converted conversion fraud churn default defaulted",
     "qid": "qid query queries topic srch search",
     "groups": "user patient customer client account person member household session visitor",
 }

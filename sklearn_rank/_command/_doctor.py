@@ -20,7 +20,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..inference._shared import read_rankers
 from ..metrics._shared import autocorrelations
 from ._columns import Roles
-from ._evaluate import Result, compare_rankings, evaluate
+from ._evaluate import Result, compare_rankings, direction_of, evaluate
 from ._output import DESIGNS, SHOWN, CommandError, as_json, flag, flags, listed, sentences, write
 from ._rankings import COLUMNS, IN_PART, in_rows, read_rankings
 from ._table import STDIN, Column, read_columns, title_of
@@ -291,18 +291,12 @@ class Doctor:
 
     def _check_direction(self, name: str) -> None:
         """Say whether a score orders the rows the wrong way, perfectly, or not surely at all."""
-        title, chance = ("auc", 0.5) if self.rankings.are_classes else ("tau_b", 0.0)
-        result = self._result(name, title)
-        what = ""
-        if result.low <= chance <= result.high:
-            what = "the rows do not show that it orders better than chance"
-        elif result.high < chance:
-            what = "it looks reversed"
-        elif result.low > chance and result.estimate == 1.0:
-            what = "without any error, as by a leak of the label"
+        result, what = direction_of(self.rankings, name, self.evaluated)
         if what:
             limits = f"[{fixed(result.low)}, {fixed(result.high)}]"
-            self.found.append(f"{name}: {title} {fixed(result.estimate)} {limits}, {what}.")
+            self.found.append(
+                f"{name}: {result.measure} {fixed(result.estimate)} {limits}, {what}."
+            )
 
     def findings(self) -> Findings:
         title = f"{os.path.basename(title_of(self.options.file))}: {rows(self.n)}"

@@ -38,6 +38,7 @@ def run_evaluate(options: Namespace) -> None:
     titles = titles_of(options.measure or rankings.usual_measures)
     results = [evaluate(rankings, name, x, options) for x in titles for name in rankings.scores]
     notes = list(dict.fromkeys(f"{x.measure}: {x.note}" for x in results if x.note))
+    notes += _reversed(rankings, options)
     if all(isnan(result.estimate) for result in results):
         raise CommandError("; ".join(notes))
     panels: dict[str, dict[str, Interval]] = {}
@@ -71,12 +72,36 @@ def evaluate(rankings: Rankings, name: str, title: str, options: Namespace) -> R
             value = measure(arguments["y_true"], y_score, qid=arguments["qid"])
             if isnan(value):
                 raise ValueError(f"undefined ({measure.lacking})")
-        arguments |= _shared(options) | {"n_resamples": options.resamples}
+        arguments |= _shared(options) | {"n_resamples": getattr(options, "resamples", 999)}
         interval = metric_interval(y_score=y_score, **arguments)
     except (TypeError, ValueError) as error:
         note = f"no interval: {reason(error)}"
         return Result(value, nan, nan, nan, "", "", score=name, measure=title, note=note)
     return Result(**vars(interval), score=name, measure=title)
+
+
+def direction_of(rankings: Rankings, name: str, options: Namespace) -> tuple[Result, str]:
+    """Measure of the order of all rows, and whether that is perfect, reversed or not sure."""
+    title, chance = ("auc", 0.5) if rankings.are_classes else ("tau_b", 0.0)
+    result = evaluate(rankings, name, title, options)
+    if result.low <= chance <= result.high:
+        return result, "the rows do not show that it orders better than chance"
+    if result.high < chance:
+        return result, "it looks reversed: negate the column if low scores belong at the top"
+    perfect = result.low > chance and result.estimate == 1.0
+    return result, "without any error, as by a leak of the label" * perfect
+
+
+def _reversed(rankings: Rankings, options: Namespace) -> list[str]:
+    """Notes on scores of a list whose order looks reversed."""
+    if rankings.rows.get("qid") is not None:
+        return []
+    found = {name: direction_of(rankings, name, options) for name in rankings.scores}
+    return [
+        f"{name}: {result.measure} {fixed(result.estimate)}, {what}"
+        for name, (result, what) in found.items()
+        if "reversed" in what
+    ]
 
 
 def _shared(options: Namespace) -> dict[str, Any]:
@@ -96,6 +121,7 @@ def run_compare(options: Namespace) -> int:
             notes.append(str(error))
     if not comparisons or (notes and options.fail_if):
         raise CommandError("; ".join(notes))
+    notes += _reversed(rankings, options)
     rows, results = [], []
     for title, comparison in comparisons.items():
         both = {"measure": title, "conclusions": list(comparison.conclusions)}

@@ -311,7 +311,8 @@ def groups_of_queries(
     if differs.any():
         raise ValueError(
             f"groups has different ids within {_name_of_query(lists, differs)}: pass groups of"
-            " whole queries, or pass the groups as qid."
+            " whole queries. For groups that recur in several queries pass qid alone (dates, if"
+            " days may depend on each other), or groups alone, which takes all rows as one list."
         )
     distinct, renumbered = np.unique(codes[defined], return_inverse=True)
     if len(distinct) < 2:

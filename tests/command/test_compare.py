@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+from sklearn_rank._command import main
 from sklearn_rank.inference import compare
 from tests.command.files import LABEL, NEW, OLD, one_list, queries, write_csv
 
@@ -77,6 +78,18 @@ def test_many_scores(results, files):
     assert "and 5 contrasts more" in out
     out = results("compare", "many.csv", "--label", LABEL, "--baseline", "score_3")
     assert out.count(" - score_3") == 9
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare"])
+def test_scores_that_look_reversed_are_told(files, capsys, name):
+    data = one_list()
+    write_csv(
+        files / "reversed.csv", {"label": data[LABEL], "score_a": -data[NEW], "score_b": data[OLD]}
+    )
+    main([name, "reversed.csv", "--measure", "enrichment@0.1"])
+    told = [line for line in capsys.readouterr().err.splitlines() if "reversed:" in line]
+    assert len(told) == 1
+    assert "score_a: auc 0." in told[0]
 
 
 def test_csv_has_a_row_for_each_measure_and_contrast(results):

@@ -42,7 +42,7 @@ LOW_HALF = PLACE >= N // 2
 
 RANDOM_ROWS = "a random sample of all rows, which the table cannot show"
 BETTER = "do not show that it orders better than chance"
-REVERSED = "it looks reversed"
+REVERSED = "it looks reversed: negate the column if low scores belong at the top"
 LEAK = "as by a leak"
 BY_VALUES = "by values alone"
 
@@ -54,9 +54,9 @@ TRAPS = {
         ["taken", "tie", REVERSED, LEAK, BETTER, "quer", "without", "grades"],
     ),
     "ids and scores without a telling name": (
-        names(default=Y, list=QUERIES, new=S, seconds=10**9 + np.arange(N), old=T, gaps=GAPS),
+        names(bad=Y, list=QUERIES, new=S, seconds=10**9 + np.arange(N), old=T, gaps=GAPS),
         [
-            f"'default': taken as --label, {BY_VALUES}: pass --label if it is another",
+            f"'bad': taken as --label, {BY_VALUES}: pass --label if it is another",
             f"'new', 'old': taken as --score, {BY_VALUES}",
             "Not used: 'list', 'seconds', 'gaps'; --qid and --groups take ids",
             "auc: comparison",

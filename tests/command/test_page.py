@@ -79,14 +79,15 @@ def test_the_first_lines_of_the_readme(tmp_path, monkeypatch, capsys):
     models = make_models()
     scores = {
         name: models[model].fit(X_train, y_train).decision_function(X_test)
-        for name, model in (("new", "boosted"), ("old", "linear"))
+        for name, model in (("score_new", "boosted"), ("score_old", "linear"))
     }
     monkeypatch.chdir(tmp_path)
     pd.DataFrame({"label": y_test, **scores}).to_csv("predictions.csv", index=False)
     first, _ = (ROOT / "README.md").read_text(encoding="utf-8").split("## An example")
     commands, shown, code = (block["text"] for block in BLOCK.finditer(first))
     main(shlex.split(commands.splitlines()[1])[1:])
-    assert capsys.readouterr().out == shown
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == (shown, "")
     exec(code, {})
     assert capsys.readouterr().out == shown.split("\n\n", 1)[1]
 
