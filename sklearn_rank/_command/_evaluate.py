@@ -72,7 +72,9 @@ def evaluate(rankings: Rankings, name: str, title: str, options: Namespace) -> R
             value = measure(arguments["y_true"], y_score, qid=arguments["qid"])
             if isnan(value):
                 raise ValueError(f"undefined ({measure.lacking})")
-        arguments |= _shared(options) | {"n_resamples": getattr(options, "resamples", 999)}
+        arguments |= _shared(options)
+        if hasattr(options, "resamples"):  # which compare has not
+            arguments["n_resamples"] = options.resamples
         interval = metric_interval(y_score=y_score, **arguments)
     except (TypeError, ValueError) as error:
         note = f"no interval: {reason(error)}"
@@ -83,7 +85,7 @@ def evaluate(rankings: Rankings, name: str, title: str, options: Namespace) -> R
 def direction_of(rankings: Rankings, name: str, options: Namespace) -> tuple[Result, str]:
     """Measure of the order of all rows, and whether that is perfect, reversed or not sure."""
     title, chance = ("auc", 0.5) if rankings.are_classes else ("tau_b", 0.0)
-    result = evaluate(rankings, name, title, options)
+    result = evaluate(rankings, name, title, Namespace(**vars(options) | {"method": "auto"}))
     if result.low <= chance <= result.high:
         return result, "the rows do not show that it orders better than chance"
     if result.high < chance:

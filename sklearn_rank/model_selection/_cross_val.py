@@ -691,7 +691,7 @@ def cross_val_compare(
     neighbours  0.9132          0.0171
     <BLANKLINE>
     contrast             difference       95 % interval      p  conclusion
-    linear - neighbours     +0.0112  [-0.0241, +0.0464]  0.528  no difference shown
+    linear - neighbours     +0.0112  [-0.0239, +0.0462]  0.525  no difference shown
     """
     check_level(level)
     named = named_estimators(estimators)
