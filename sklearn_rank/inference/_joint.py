@@ -31,9 +31,9 @@ from ..metrics._shared import (
     singleton_groups,
     with_half_more,
 )
+from ._discordant import Pairs
 from ._evidence import warn_of_order
 from ._limits import Limits
-from ._pairs import Pairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from ._compare import joint_comparison
 from ._contrasts import comparison_of_limits
+from ._discordant import Pairs
 from ._evidence import (
     LEAST_DRAWS,
     WeightMeaning,
@@ -49,7 +50,6 @@ from ._methods import (
 )
 from ._moments import Moments, TopMoments
 from ._over_time import tables_over_time
-from ._pairs import Pairs
 from ._queries import (
     QueryValues,
     groups_of_queries,

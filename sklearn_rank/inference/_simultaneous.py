@@ -22,13 +22,13 @@ from .._validation import column_of
 from ..metrics import Measure
 from ..metrics._shared import ClassInfluence, Evidence, Groups, independent_units
 from ._contrasts import added_in_squares, limits_of_pair, quantiles_at
+from ._discordant import Pairs
 from ._evidence import check_lists, influences_of, list_target, read_rows
 from ._intervals import Intervals
 from ._joint import AtLevels, Joint, Missed, Single, joint_influence
 from ._level import largest_of_contrasts
 from ._limits import Limits, LimitsAt
 from ._methods import refuse_no_variance, single
-from ._pairs import Pairs
 from ._queries import QueryValues, joint_means, query_values_of
 from ._results import Comparison, Interval, Question
 
