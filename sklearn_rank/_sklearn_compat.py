@@ -48,7 +48,7 @@ MANY_VALUES = 1_000_000
 
 def threads_for(X: Any) -> threadpool_limits:
     """Context with one OpenMP thread if X is small: on shared cores several would wait."""
-    n_values = prod(X.shape if hasattr(X, "shape") else np.shape(X))
+    n_values = prod(getattr(X, "shape", ()) or [num_samples(X)])
     return threadpool_limits(1 if n_values < MANY_VALUES else None, user_api="openmp")
 
 

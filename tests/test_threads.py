@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from sklearn_rank import RankEnsembleClassifier
+from sklearn_rank._sklearn_compat import threads_for
 from sklearn_rank.model_selection import BoundSearchCV
 
 
@@ -34,5 +35,7 @@ def test_small_fits_take_one_thread(n_columns, n_threads):
         ensemble = RankEnsembleClassifier([("one", model)], weights=[1.0]).fit(X, y)
         search = BoundSearchCV(model, {"slope": [1.0]}, refit=False, random_state=0).fit(X, y)
         assert openmp_threads() == {2}
+        with threads_for([["lists"], ["of", "words"]]):
+            assert openmp_threads() == {1}
     for fitted in (ensemble.estimators_[0], *search.fold_estimators_):
         assert fitted.threads_ == {n_threads}

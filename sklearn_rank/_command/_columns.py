@@ -26,7 +26,7 @@ WORDS = {
     "qid": "qid query queries topic srch search",
     "groups": "user patient customer client account person member household session visitor",
 }
-MAX_UNNAMED = 9  # Columns without a telling name that are taken as scores
+MAX_UNNAMED = 2  # Columns without a telling name that are taken as scores; more may be features
 
 
 class Roles:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
@@ -11,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import import_optional, import_pandas
-from .._validation import is_file, is_missing
+from .._optional import import_optional
+from .._validation import is_missing
 from .._warn import collected
 from . import make_parser
 from ._columns import check_columns
@@ -42,9 +41,8 @@ def doctor(
 
     Parameters
     ----------
-    frame : DataFrame of pandas or polars, or path
-        One row for each item: its label, and the score of each model. A path of a CSV or Parquet
-        file is read by pandas.
+    frame : DataFrame of pandas or polars
+        One row for each item: its label, and the score of each model.
     label : str, default=None
         Column of labels or grades.
     score : str or list of str, default=None
@@ -69,7 +67,7 @@ def doctor(
     Raises
     ------
     TypeError
-        If the frame is none, or there is no such option.
+        If ``frame`` is no DataFrame, or there is no such option.
     ValueError
         If the frame has no rows, or lacks a column that is named.
 
@@ -100,19 +98,12 @@ def doctor(
     metric_interval(['auc', 'ap', 'precision@top0.1'], y_true, scores)
     compare('auc', y_true, scores)
     """
-    begin: list[str] = []
-    if is_file(frame):
-        path = os.fspath(frame)
-        read = "read_parquet" if path.lower().endswith((".parquet", ".pq")) else "read_csv"
-        tabs = {"sep": "\t"} if re.search(r"\.tsv(\.\w+)?$", path.lower()) else {}
-        begin = [f"frame = pd.{read}({', '.join([repr(path), *_written(tabs)])})"]
-        frame = getattr(import_pandas("doctor", "pass a frame"), read)(path, **tabs)
-    elif hasattr(frame, "column_names"):  # of pyarrow
-        begin, frame = ["frame = frame.to_pandas()"], frame.to_pandas()
-    if not (hasattr(frame, "shape") and hasattr(frame, "columns")):
+    if not (hasattr(frame, "shape") and hasattr(frame, "columns")) or hasattr(
+        frame, "column_names"
+    ):
         raise TypeError(
-            f"frame is a {type(frame).__name__}: pass a DataFrame of pandas or polars, or the path"
-            " of a CSV or Parquet file."
+            f"frame is a {type(frame).__name__}: pass a DataFrame of pandas or polars, such as"
+            " pandas.read_csv(path), or run sklearn-rank doctor on the file."
         )
     parser = make_parser("")
     known = vars(parser.parse_args(["doctor"]))
@@ -128,7 +119,7 @@ def doctor(
             asked[name] = _text(value)
     try:
         with collected() as messages:  # the lines will warn
-            found = FrameDoctor(frame, begin, Namespace(**known | asked | {"file": FRAME}), parser)
+            found = FrameDoctor(frame, Namespace(**known | asked | {"file": FRAME}), parser)
         found.found += dict.fromkeys(text for text, _ in messages)
         return found.findings()
     except CommandError as error:
@@ -154,8 +145,8 @@ def _text(value: Any) -> str:
 class FrameDoctor(Doctor):
     """What is found out about a frame, with lines of Python."""
 
-    def __init__(self, frame: Any, begin: list[str], *options: Any) -> None:
-        self.frame, self.begin = frame, begin
+    def __init__(self, frame: Any, *options: Any) -> None:
+        self.frame = frame
         self.is_polars = type(frame).__module__.startswith("polars")
         super().__init__(*options)
 
@@ -206,7 +197,7 @@ class FrameDoctor(Doctor):
     def lines(self) -> list[str]:
         if not self.measured:
             return []
-        lines = [*self.begin, f"y_true = {self._labels()}"]
+        lines = [f"y_true = {self._labels()}"]
         ids = {name: getattr(self.evaluated, name) for name in ("qid", "groups")}
         rest = "".join(f", {name}={self._ids(column)}" for name, column in ids.items() if column)
         values = {name: self._numbers(name) for name in self.rankings.scores}
@@ -226,13 +217,13 @@ class FrameDoctor(Doctor):
             lines.append(f"compare({self.compared!r}, y_true, scores{rest})")
         text = "".join(lines)
         used = [x for x in ("LabelDesign", "compare", "metric_interval") if f"{x}(" in text]
-        begin = ["import pandas as pd"] * ("pd." in text)
-        begin += [f"from sklearn_rank.inference import {', '.join(used)}"] * bool(used)
+        imports = ["import pandas as pd"] * ("pd." in text)
+        imports += [f"from sklearn_rank.inference import {', '.join(used)}"] * bool(used)
         if not titles:
             title, qid = next(iter(self.measured)), re.sub(", groups=.*", "", rest)
-            begin.append("from sklearn_rank.metrics import get_measure")
+            imports.append("from sklearn_rank.metrics import get_measure")
             lines += [f"get_measure({title!r})(y_true, {x}{qid})" for x in values.values()]
-        return begin + lines
+        return imports + lines
 
     def _column(self, name: str) -> str:
         return f"frame[{self.original[name]!r}]"

@@ -23,7 +23,7 @@ from ..metrics._shared import ClassInfluence
 MOST_PAIRS = 4_000_000
 
 
-class OfRanker(NamedTuple):
+class PairOrder(NamedTuple):
     """How one ranker orders pairs, and by how much these move its statistic."""
 
     above: AnyArray  # (2, n_pos, n_words): Bits of the negatives above each positive, or tied too
@@ -38,7 +38,7 @@ class Pairs:
     def __init__(self, influences: Sequence[ClassInfluence], scores: Sequence[FloatArray]):
         self.influences, self.scores = [x.linear for x in influences], scores
         self.n_pos, self.n_neg = influences[0].sizes
-        self._rankers: dict[int, OfRanker | None] = {}
+        self._orders: dict[int, PairOrder | None] = {}
         self._found: dict[tuple[int, int], float] = {}
 
     def variance(self, contrast: FloatArray) -> float:
@@ -47,43 +47,45 @@ class Pairs:
         That of coefficients with the sum 0 follows from those of two rankers. It is 0 where the
         influence of negatives does not change at positives alone.
         """
-        few = min(self.n_pos, self.n_neg) < 2 or self.n_pos * self.n_neg > MOST_PAIRS
-        if few or abs(contrast.sum()) > ROUNDING:
+        not_counted = min(self.n_pos, self.n_neg) < 2 or self.n_pos * self.n_neg > MOST_PAIRS
+        if not_counted or abs(contrast.sum()) > ROUNDING:
             return 0.0
         rows = np.flatnonzero(contrast).tolist()
-        for i in set(rows) - self._rankers.keys():
-            self._rankers[i] = pairs_of(self.influences[i], self.scores[i])
+        for i in set(rows) - self._orders.keys():
+            self._orders[i] = pair_order(self.influences[i], self.scores[i])
         found = 0.0
         for i, j in combinations(rows, 2):
             if (i, j) not in self._found:
-                self._found[i, j] = self._of_two(self._rankers[i], self._rankers[j])
+                self._found[i, j] = self._of_two(self._orders[i], self._orders[j])
             found -= contrast[i] * contrast[j] * self._found[i, j]
         return found
 
-    def _of_two(self, one: OfRanker | None, other: OfRanker | None) -> float:
+    def _of_two(self, one: PairOrder | None, other: PairOrder | None) -> float:
         if one is None or other is None:
             return 0.0
         n_pos, n_neg = float(self.n_pos), float(self.n_neg)
-        squares = one.steps * other.steps
+        step_squares = one.steps * other.steps
         between = one.n_above - other.n_above
         # Squares of differences of 0, 1/2 for a tie, and 1.
-        apart = (
+        squared_differences = (
             bits(one.above ^ other.above).sum(axis=0) / 4.0
             + (bits(one.above[0] & ~other.above[1]) + bits(other.above[0] & ~one.above[1])) / 2.0
         )
-        discordant = squares @ apart
+        discordant = step_squares @ squared_differences
         if not discordant:
             return 0.0
-        alone = squares @ between**2 / n_neg + n_neg / n_pos * np.var(one.values - other.values)
+        of_items = step_squares @ between**2 / n_neg + n_neg / n_pos * np.var(
+            one.values - other.values
+        )
         # What items change together at several places is left out: little if rankers agree.
         both = one.n_above * other.n_above / n_neg
-        agreement = 1.0 - discordant / (squares @ (one.n_above + other.n_above - 2.0 * both))
+        agreement = 1.0 - discordant / (step_squares @ (one.n_above + other.n_above - 2.0 * both))
         scale = n_pos / ((n_pos - 1.0) * (n_neg - 1.0) * n_neg)
-        return float(scale * agreement * (discordant - alone))
+        return float(scale * agreement * (discordant - of_items))
 
 
-def pairs_of(influence: ClassInfluence, score: FloatArray) -> OfRanker | None:
-    """Pairs of a ranker; None if negatives move the statistic elsewhere than at positives too.
+def pair_order(influence: ClassInfluence, score: FloatArray) -> PairOrder | None:
+    """How a ranker orders pairs; None if negatives move it elsewhere than at positives too.
 
     Positives between the same two negatives share the change, halves of those that are tied.
     """
@@ -106,7 +108,7 @@ def pairs_of(influence: ClassInfluence, score: FloatArray) -> OfRanker | None:
     n_above = above.sum(axis=(0, 2)) / 2.0
     above = np.packbits(above, axis=2)
     above = np.pad(above, ((0, 0), (0, 0), (0, -above.shape[2] % 8))).view(np.uint64)
-    return OfRanker(above, n_above, steps, values)
+    return PairOrder(above, n_above, steps, values)
 
 
 def bits(words: AnyArray) -> AnyArray:

@@ -223,8 +223,8 @@ TRAPS = {
         ["the columns 'label', 'y_true' could all be labels: name it with --label"],
     ),
     "features": (
-        names(target=Y, **{f"f{i}": np.round(RNG.normal(size=N), 3) for i in range(12)}),
-        ["'f11' could each be --score (a feature is none", "doctor t.csv --score=f0\n"],
+        names(target=Y, **{f"f{i}": np.round(RNG.normal(size=N), 3) for i in range(3)}),
+        ["'f2' could each be --score (a feature is none", "doctor t.csv --score=f0\n"],
     ),
     "no label column": (names(a=S, score=T, b=GRADE), ["no column of labels: name it with --lab"]),
     "no score column": (names(label=Y, id=np.arange(N)), ["no column of scores: name it with"]),

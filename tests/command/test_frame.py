@@ -22,7 +22,7 @@ FILES = {
     "words": (
         {"bought": WORDS[:60], **SHORT},
         {"pos_label": "yes"},
-        ("path", "texts", "polars", "arrow"),
+        ("texts", "polars"),
     ),
     "words in part": (
         {"bought": blank(WORDS, RANDOM)[:60], "a": S[:60]},
@@ -35,7 +35,7 @@ FILES = {
         ("texts",),
     ),
     "days": ({"label": Y, "score": S, "day": DAYS}, {"groups": "day"}, ("texts", "polars")),
-    "queries": (queries(), {}, ("path",)),
+    "queries": (queries(), {}, ("texts",)),
     "odd names": (TRAPS["odd names"][0], {}, ("texts",)),
     "pool": (TRAPS["the first rows of two scores"][0], {}, ("texts", "polars")),
     "labels that come late": (
@@ -90,10 +90,8 @@ def test_lines_give_the_numbers_of_the_commands(command, files, name):
     expected = limits_of(results)
     assert len(expected)
     read = {
-        "path": lambda path: path,
         "texts": lambda path: pd.read_csv(path, dtype=str),
         "polars": pl.read_csv,
-        "arrow": lambda path: pl.read_csv(path).to_arrow(),
     }
     for kind in kinds:
         frame = read[kind]("t.csv")
