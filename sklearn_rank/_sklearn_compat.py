@@ -48,7 +48,7 @@ MANY_VALUES = 1_000_000
 
 def threads_for(X: Any) -> threadpool_limits:
     """Context with one OpenMP thread if X is small: on shared cores several would wait."""
-    n_values = prod(getattr(X, "shape", ()) or [num_samples(X)])
+    n_values = prod(getattr(X, "shape", ()))  # Lists are small
     return threadpool_limits(1 if n_values < MANY_VALUES else None, user_api="openmp")
 
 
