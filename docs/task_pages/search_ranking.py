@@ -104,7 +104,7 @@ plt.show()
 # One fit varies as much as these models differ: fitted with empty queries, the
 # default LightGBM has .354. On 27 real sets the ensemble gains .010 of NDCG@10
 # (unadjusted) over tuned LightGBM and ties with a bag:
-# :doc:`/benchmarks/queries`.
+# :doc:`/benchmarks/rankers`.
 #
 # ``QueryKFold`` keeps queries whole: no ranker may have seen part of the list
 # that it is scored on.

@@ -1,4 +1,4 @@
-"""The statements of docs/theory/label_ranking.md, by enumeration of orders and sets of labels."""
+"""The statements of docs/theory/rankers.md, by enumeration of orders and sets of labels."""
 
 from itertools import combinations, permutations
 from math import comb, sqrt

@@ -48,5 +48,5 @@ axes.set(xscale="log", xlabel="C", ylabel="value / value of w = 0", ylim=(0, Non
 axes.legend()
 
 # %%
-# A smaller value does not imply a better list on new data: see :doc:`/benchmarks/top_of_list`.
+# A smaller value does not imply a better list on new data: see :doc:`/benchmarks/rankers`.
 plt.show()

@@ -120,4 +120,4 @@ plt.show()
 # %%
 # ``python benchmarks/studies/synthetic_rules.py`` has twenty draws, more rankers, and a population
 # with outliers, which convex losses follow: the rank statistic, which is bounded, does not
-# (:doc:`/benchmarks/top_of_list`).
+# (:doc:`/benchmarks/rankers`).
