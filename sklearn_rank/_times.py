@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from ._validation import (
     check_number,
     check_numbers,
     is_number,
+    reads_as,
     shown,
 )
 
@@ -120,13 +122,29 @@ def _read_time(name: str, value: Any, row: int) -> Any:
     )
 
 
-def hold_times(column: Any) -> bool:
-    """Whether ids are dates or timestamps, as the first one is."""
+# Dates as texts, whole numbers such as 20240131, and dates whose days and months may be exchanged.
+DATE = re.compile(r"(19|20)\d\d(\d{4}|-\d\d-\d\d([T ].*)?)")
+AMBIGUOUS = re.compile(r"\d\d?([./-])\d\d?\1(19|20)\d\d( .*)?|(19|20)\d\d[./]\d\d?[./]\d\d?( .*)?")
+
+
+def hold_times(ids: Any) -> bool:
+    """Whether ids are dates or timestamps, as the first one is, or are all written as dates."""
+    ids = ids.distinct if isinstance(ids, Coded) else ids
     try:
-        first = np.asarray((column.distinct if isinstance(column, Coded) else column)[:1]).ravel()
+        first = np.asarray(ids[:1]).ravel()
     except (IndexError, TypeError):  # of a single id
         return False
-    return first.dtype.kind == "M" or any(isinstance(x, date) for x in first)
+    if first.dtype.kind == "M" or any(isinstance(x, date) for x in first):
+        return True
+    text = "".join(map(str, first))
+    if AMBIGUOUS.fullmatch(text) and all(map(AMBIGUOUS.fullmatch, {*map(str, ids)})):
+        raise ValueError(
+            f"Ids are dates such as {text!r}, which can be read in two ways: write them as"
+            " 2024-01-31, for example by pandas.to_datetime(column, dayfirst=True)."
+        )
+    return bool(DATE.fullmatch(text)) and all(
+        DATE.fullmatch(x) and reads_as(datetime.fromisoformat, x) for x in {*map(str, ids)}
+    )
 
 
 def check_duration(name: str, value: Any) -> float:

@@ -400,12 +400,12 @@ def column_of(ranker: str) -> str:
 
 
 @contextmanager
-def naming(column: str) -> Iterator[None]:
-    """Call scores by their name where they fail a check that knows them as y_score."""
+def naming(column: str, known: str = "y_score") -> Iterator[None]:
+    """Call a column by its name where it fails a check that knows it by another."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        error.args = (str(error).replace("y_score", column),)
+        error.args = (str(error).replace(known, column),)
         raise
 
 

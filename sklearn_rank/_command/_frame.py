@@ -199,7 +199,7 @@ class FrameDoctor(Doctor):
             return []
         lines = [f"y_true = {self._labels()}"]
         ids = {name: getattr(self.evaluated, name) for name in ("qid", "groups")}
-        rest = "".join(f", {name}={self._ids(column)}" for name, column in ids.items() if column)
+        rest = "".join(f", {name}={self._column(x)}" for name, x in ids.items() if x)
         values = {name: self._numbers(name) for name in self.rankings.scores}
         names = [self.original[name] for name in values]
         text = f"frame[{names!r}]" if len(names) > 1 else next(iter(values.values()))
@@ -217,8 +217,7 @@ class FrameDoctor(Doctor):
             lines.append(f"compare({self.compared!r}, y_true, scores{rest})")
         text = "".join(lines)
         used = [x for x in ("LabelDesign", "compare", "metric_interval") if f"{x}(" in text]
-        imports = ["import pandas as pd"] * ("pd." in text)
-        imports += [f"from sklearn_rank.inference import {', '.join(used)}"] * bool(used)
+        imports = [f"from sklearn_rank.inference import {', '.join(used)}"] * bool(used)
         if not titles:
             title, qid = next(iter(self.measured)), re.sub(", groups=.*", "", rest)
             imports.append("from sklearn_rank.metrics import get_measure")
@@ -231,13 +230,6 @@ class FrameDoctor(Doctor):
     def _numbers(self, name: str) -> str:
         to_float = ".cast(float)" if self.is_polars else ".astype(float)"
         return self._column(name) + to_float * (name not in self.are_numbers)
-
-    def _ids(self, name: str) -> str:
-        """A column of ids; texts of times are read as times, which depend on those near."""
-        column, cells = self._column(name), self.frame[self.original[name]]
-        if not self.columns[name].are_times or not isinstance(next(iter(cells)), str):
-            return column
-        return f"{column}.str.to_datetime()" if self.is_polars else f"pd.to_datetime({column})"
 
     def _labels(self) -> str:
         """Labels as numbers, missing where they are not known."""
@@ -261,7 +253,7 @@ class FrameDoctor(Doctor):
         if asked.pool:
             texts["pool"] = "y_true.is_not_null()" if self.is_polars else "y_true.notna()"
         read = dict.fromkeys(("inclusion_probability", "champion", "proxy"), self._numbers)
-        read |= {"entered": self._column, "resolved": self._column, "strata": self._ids}
+        read |= {"entered": self._column, "resolved": self._column, "strata": self._column}
         if asked.as_of in self.columns:
             read["as_of"] = self._column
         for name in (*read, *OF_ALL, *{"as_of"} - {*read}):

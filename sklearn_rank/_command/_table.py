@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._optional import import_optional
-from .._times import check_times
+from .._times import hold_times
 from .._typing import FloatArray
 from .._validation import MARKS, MAX_EXACT_INT, Coded, as_array, check_numbers, reads_as
 from ._output import CommandError, listed
@@ -76,10 +76,11 @@ class Column:
         return int(self.texts.null_count)
 
     def ids(self) -> Coded:
-        """Ids of all rows, which are times where all texts are."""
+        """Ids of all rows: whole numbers where all are written as such, else texts."""
         self.refuse_missing()
-        with suppress(ValueError):
-            return Coded(self.codes.codes, check_times(ids=self.codes.distinct)["ids"])
+        codes, distinct = self.codes.codes, self.codes.distinct
+        if all(re.fullmatch("0|-?[1-9][0-9]{,14}", text) for text in distinct):
+            return Coded(codes, distinct.astype(np.int64))
         return self.codes
 
     def numbers(self) -> FloatArray:
@@ -102,8 +103,8 @@ class Column:
     def are_times(self) -> bool:
         """Whether all texts are dates or timestamps."""
         with suppress(ValueError):
-            return self.floats is None and bool(check_times(texts=self.codes.distinct))
-        return False
+            return hold_times(self.codes)
+        return True  # written in another way
 
     def times(self) -> Any:
         """Numbers of all rows, or texts of times; NaN or None where a cell is missing."""

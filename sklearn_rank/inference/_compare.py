@@ -255,11 +255,12 @@ def compare(
         segment; with the scores of one ranker only, of the differences between the segments.
     qid : array-like of shape (n_samples,), or mapping, default=None
         Query id of each row, in any order. The measure is then averaged over queries, and the
-        queries are the sample; if ids are times, they depend on those near in time. None means one
-        list, or two-dimensional input.
+        queries are the sample; if ids are times (dates, also as texts such as "2024-01-31", or
+        timestamps), they depend on those near in time. None means one list, or two-dimensional
+        input.
     groups : array-like of shape (n_samples,), or mapping, default=None
         Id of the group (patient, user) of each row, or of each query for two-dimensional input.
-        Rows of different groups are independent, unless these are times (dates, timestamps), rows
+        Rows of different groups are independent, unless these are times, as in qid, rows
         of one group may depend on each other in any way. None means independent items or queries;
         the test rejects too often if they are not.
     sample_weight : array-like of shape (n_samples,), or mapping, default=None
@@ -464,7 +465,9 @@ def compare(
     """
     level, measures = check_level(level), get_measures(measure)
     methods = ("auto", "randomization", "t", "wilcoxon", "swap", "bootstrap")
-    check_choice("method", method, methods)
+    hint = ": 'auto' is DeLong's test for the AUC, and of queries whose values are 0 and 1"
+    hint += " 'randomization' is McNemar's exact test"
+    check_choice("method", method, methods, hint=hint)
     rng, paired = check_generator(random_state), not isinstance(y_true, Mapping)
     if isinstance(scores, np.ndarray) and scores.ndim == 2:
         scores = dict(enumerate(scores.T))

@@ -5,7 +5,6 @@ An interval needs only sums over the items, so the original row order is not kep
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -20,7 +19,7 @@ from .. import _outer
 from .._lists import Lists, ScoredLists, check_scored_lists, numbers_of_queries
 from .._partitions import any_collection, parts, refuse_collections
 from .._times import check_times, hold_times
-from .._typing import AnyArray, FloatArray
+from .._typing import FloatArray
 from .._validation import (
     Coded,
     are_judgments,
@@ -114,7 +113,8 @@ def _in_time(ids: Any, name: str) -> Groups:
     """Number times in their order."""
     if not isinstance(ids, Coded):
         ids = Coded(*np.unique(ids, return_inverse=True)[::-1])
-    distinct, places = np.unique(check_times(**{name: ids.distinct})[name], return_inverse=True)
+    distinct = ids.distinct.astype(str) if ids.distinct.dtype.kind in "iu" else ids.distinct
+    distinct, places = np.unique(check_times(**{name: distinct})[name], return_inverse=True)
     word = "days" if (distinct == distinct.astype("datetime64[D]")).all() else "times"
     if (n := len(distinct)) < FEWEST_TIMES:
         warn(
@@ -126,52 +126,32 @@ def _in_time(ids: Any, name: str) -> Groups:
     return Groups(places[ids.codes], n, word)
 
 
-# Dates as texts, or as whole numbers such as 20240131.
-DATE = re.compile(r"(19|20)\d\d(-?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])([T ].*)?")
-
-
-def are_dates(ids: AnyArray) -> bool:
-    """Whether all ids are dates as texts or as whole numbers, in order."""
-    return all(map(DATE.fullmatch, map(str, ids.tolist()))) and bool((ids[1:] > ids[:-1]).all())
-
-
-def warn_of_order(name: str, values: FloatArray) -> None:
-    """Warn of values of ids that look like times and are correlated as those of days are."""
-    correlated = [row for row in np.atleast_2d(values) if look_dependent(row)]
+def warn_of_order(values: FloatArray) -> None:
+    """Warn of values of numbered queries that are correlated as those of days are."""
+    correlated = [row for row in values if look_dependent(row)]
     if correlated:
         found = float(autocorrelations(correlated[0])[0])
         warn(
-            f"{name} is no time, so that its {len(correlated[0])} values count as independent, but"
+            f"qid is no time, so that its {len(correlated[0])} values count as independent, but"
             f" those next to each other are correlated ({found:.2f}): if the order is that of"
-            f" time, pass {name}=np.asarray(day, dtype='datetime64[D]').",
+            " time, pass qid=np.asarray(day, dtype='datetime64[D]').",
             UserWarning,
         )
 
 
 def _numbered(ids: Any) -> Groups:
-    try:
-        found = _in_time(ids, "groups") if hold_times(ids) else _by_appearance(ids)
-    except ValueError:
-        raise ValueError(
-            "groups mixes ids of different types: make all ids numbers or all strings."
-        ) from None
+    if hold_times(ids):
+        found = _in_time(ids, "groups")
+    else:
+        with naming("groups", "qid"):
+            codes = numbers_of_queries(ids)
+        found = Groups(codes, int(codes.max()) + 1)
     if found.n_groups == 1:
         raise ValueError(
             "groups has one group only, but the variance is estimated between groups: pass the"
             " ids of at least two groups."
         )
     return found
-
-
-def _by_appearance(ids: Any) -> Groups:
-    codes = numbers_of_queries(ids)
-    n_groups = int(codes.max()) + 1
-    values, of_rows = (ids.distinct, ids.codes) if isinstance(ids, Coded) else (ids, None)
-    if not DATE.fullmatch(str(values[0])):
-        return Groups(codes, n_groups)
-    rows = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
-    distinct = values[rows if of_rows is None else of_rows[rows]]
-    return Groups(codes, n_groups, look_like_times=are_dates(distinct))
 
 
 def check_pair_of_groups(groups: Any) -> None:

@@ -32,7 +32,6 @@ from ..metrics._shared import (
     with_half_more,
 )
 from ._discordant import Pairs
-from ._evidence import warn_of_order
 from ._limits import Limits
 
 
@@ -554,8 +553,6 @@ def _joint_groups(
             slopes = np.array([influence.label_slope for influence in influences])
             labels[rows] = np.outer(slopes, label_sums(positive, weight, groups))
     sums, added, times = robust_sums(parts) + labels, added + labels, None
-    if samples[0][1].look_like_times:
-        warn_of_order("groups", sums)
     if samples[0][1].in_time:
         times = np.any([groups.present for _, groups in samples], axis=0)
     kinds, n_classes = [], len(parts) // len(samples)

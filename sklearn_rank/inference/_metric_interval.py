@@ -87,7 +87,8 @@ def metric_interval(
         one segment. A segment without a value is a row with the reason in the column ``note``.
     qid : array-like or dask collection of shape (n_samples,), default=None
         Query id of each row, in any order. None means one list, or two-dimensional input. Queries
-        whose ids are times (dates, timestamps) depend on those near in time, as days do.
+        whose ids are times (dates, also as texts such as "2024-01-31", or timestamps) depend on
+        those near in time, as days do.
     sample_weight : array-like or dask collection of shape (n_samples,), default=None
         Weights of the rows, for measures that support weights; ``weights`` says what they mean.
     weights : {"frequency", "sampling"} or None, default=None

@@ -34,7 +34,6 @@ from ..metrics import Measure
 from ..metrics._shared import Groups, KeptValues, singleton_groups
 from ._evidence import (
     WeightMeaning,
-    are_dates,
     check_groups,
     dimensions,
     refuse_few_draws,
@@ -211,8 +210,8 @@ def query_values_of(
         refuse_few_draws(weight, "queries")
     dependent, ids = groups_of_queries(groups, lists, shape, defined), samples[default].ids
     in_order = ids.dtype.kind in "iu" and bool((ids[1:] == ids[:-1] + 1).all())
-    if dependent is None and qid is not None and (in_order or are_dates(ids)):
-        warn_of_order("qid", np.stack([sample.values for sample in samples.values()]))
+    if dependent is None and qid is not None and in_order:
+        warn_of_order(np.stack([sample.values for sample in samples.values()]))
     # By appearance, so that draws do not depend on what the ids are called.
     starts = lists.offsets[:-1]
     order = np.argsort(starts[defined] if lists.rows is None else lists.rows[starts][defined])

@@ -22,7 +22,7 @@ from .._warn import warn
 from ..bounds._shared import mean_limits, n_terms
 from ..metrics import Measure, get_measure
 from ..metrics._shared import ClassInfluence, Groups, independent_units
-from ._evidence import list_in_parts, refuse_grouped_collections, warn_of_order
+from ._evidence import list_in_parts, refuse_grouped_collections
 from ._joint import GroupPart, robust_sums
 from ._limits import Limits, two_sided_quantile
 from ._moments import Moments
@@ -116,8 +116,6 @@ class AUCMoments(Moments):
                 for rows in influence.classes
             ]
             sums = robust_sums(parts)  # NaN of a group that holds all of a class
-            if groups.look_like_times:
-                warn_of_order("groups", sums)
             units, degrees = independent_units(sums[0], groups.times)
             more |= {"degrees": float(degrees)}
             more["variance"] = float(np.nan_to_num(np.sum(units**2))) / length**2

@@ -22,7 +22,6 @@ class Groups:
     n_groups: int  # Number of groups, some of which may hold none of these rows
     # "days" or "times", of groups in this order that depend on each other; "" of independent ones
     in_time: str = ""
-    look_like_times: bool = False  # Whether these, which are no times, are dates in order
 
     def only(self, rows: Any) -> Groups:
         return replace(self, codes=self.codes[rows])

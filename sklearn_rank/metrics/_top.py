@@ -108,13 +108,16 @@ class AtKMeasure(ConventionalMeasure):
         return cut_after(np.ones(n), self.k)
 
     def _warn_of(self, lists: ScoredLists) -> None:
-        # A shorter list may be a query.
-        if lists.n_lists == 1 and 200 < (n := lists.sizes[0]) < self.k:
-            warn(
-                f"{self.name} is of the first {self.k:,} rows, but there are {n:,.10g}: pass a"
-                " smaller k.",
-                UserWarning,
-            )
+        n, n_lists = lists.sizes, lists.n_lists
+        short = int(np.count_nonzero(n < self.k))
+        of_system = n_lists > 1 and self.convention is not None  # trec_eval has P_1000 of all
+        if 2 * short > n_lists and n.sum() > 200 and not of_system:  # Fewer rows may be a query
+            what, mend = f"there are {n[0]:,.10g}", "a smaller k"
+            if n_lists > 1:
+                what = f"{short:,} of the {n_lists:,} queries have fewer, whose value is the same"
+                what, mend = f"{what} for all scores", f"{mend}, or ids of longer lists as qid"
+            text = f"{self.name} is of the first {self.k:,} rows, but {what}: pass {mend}."
+            warn(text, UserWarning)
 
 
 class _ShareAtK(AtKMeasure, _ShareOfTop):

@@ -334,28 +334,31 @@ def test_few_days_are_warned_of():
     assert few.width > metric_interval("ndcg", y, a, qid=day).width
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [
-        lambda day: day,
-        lambda day: (DAY + day).astype(str),
-        lambda day: np.char.replace((DAY + day).astype(str), "-", "").astype(int),
-    ],
-    ids=["numbers", "texts", "numbers of dates"],
-)
-def test_ids_that_look_like_days_and_are_correlated_are_warned_of(ids):
+@pytest.mark.parametrize("name", ["qid", "groups"])
+def test_dates_that_are_written_as_texts_or_numbers_are_days(name):
+    y, a, _, day = log(10, n_days=30, r=0.9)
+    texts = (DAY + day).astype(str)
+    asked = "precision@top0.3", y, a
+    expected = metric_interval(*asked, **{name: DAY + day})
+    for ids in (texts, texts.tolist(), np.char.replace(texts, "-", "").astype(int)):
+        assert metric_interval(*asked, **{name: ids}) == expected
+    other = np.array([f"{x[8:]}.{x[5:7]}.{x[:4]}" for x in texts])
+    with pytest.raises(ValueError, match=r"dates such as '30.01.2024'.* write them as 2024-01-31"):
+        metric_interval(*asked, **{name: other})
+    # One that is no date tells that all are ids, as of the thirtieth of February.
+    ids = np.where(day == 29, 20240230, day + 20240101)
+    assert metric_interval(*asked, **{name: ids}) != expected
+
+
+def test_numbers_that_may_be_those_of_days_and_are_correlated_are_warned_of():
     y, a, b, day = log(10, r=0.9)
-    ids = ids(day)
     mend = r"pass qid=np.asarray\(day, dtype='datetime64\[D\]'\)"
     for score in (a, {"a": a, "b": b}):
         with pytest.warns(UserWarning, match=f"qid {NO_TIME} 40 values.*{mend}"):
-            metric_interval("precision@10", y, score, qid=ids)
-    if ids.dtype.kind == "U":
-        with pytest.warns(UserWarning, match=f"groups {NO_TIME} 40 values"):
-            compare("auc", y, {"a": a, "b": b}, groups=ids)
+            metric_interval("precision@10", y, score, qid=day)
     # Without dependence, without order, or as times, nothing is said.
     y, *_ = log(10, r=0.0)
-    metric_interval("precision@10", y, a, qid=ids)
+    metric_interval("precision@10", y, a, qid=day)
 
 
 def test_ids_without_order_are_not_warned_of():

@@ -24,14 +24,21 @@ def test_a_top_of_less_than_one_item_warns(measure):
     assert small == measure(y_true, y_score, tau=1 / 3)
 
 
-def test_more_rows_than_there_are_warn_in_a_long_list_that_is_no_query():
+def test_more_rows_than_there_are_warn():
     y, score = np.arange(300) % 3 == 0, np.arange(300.0)
-    for measure in ("precision@5000", "f1@301", "recall@301"):
+    queries = {"qid": np.arange(300) // 100}
+    for name, k in (("precision", 5000), ("f1", 301), ("recall", 301)):
+        measure = get_measure(f"{name}@{k}")
         with pytest.warns(UserWarning, match=r"of the first [\d,]+ rows, but there are 300: pass"):
-            get_measure(measure)(y, score)
-        get_measure(measure)(y[:200], score[:200])
-        get_measure(measure)(y, score, qid=np.arange(300) // 100)
+            measure(y, score)
+        measure(y[:200], score[:200])
+        with pytest.warns(UserWarning, match="but 3 of the 3 queries have fewer, whose value"):
+            measure(y, score, **queries)
+        measure(y[:200], score[:200], qid=queries["qid"][:200])
     get_measure("precision@300")(y, score)
+    # Half of the queries are long; the name of a system says what is meant.
+    get_measure("precision@101")(y, score, qid=np.arange(300) // 200)
+    get_measure("recall@101", convention="trec_eval")(y, score, **queries)
 
 
 def test_half_an_item_rounds_up():
