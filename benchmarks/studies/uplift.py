@@ -191,7 +191,7 @@ def _seconds(call):
 
 
 def page():
-    """Rows of the table of docs/benchmarks/inference.md, of the stored cells."""
+    """Rows of the table by outcome, of the stored cells."""
     cells = stored_results(STORED.stem)
     for outcome, n in dict.fromkeys(tuple(row["design"].split(", ")[:2]) for row in cells):
         of_outcome = [row for row in cells if row["design"].startswith(f"{outcome}, {n}")]
