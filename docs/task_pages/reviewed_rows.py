@@ -109,4 +109,4 @@ plt.show()
 #
 # - :doc:`/user_guide/labels_in_part`: plans of labels, and predicted labels.
 # - :doc:`/user_guide/comparisons`: comparisons of two or more scores.
-# - :doc:`/user_guide/position_bias`: labels that are clicks.
+# - :doc:`/user_guide/query_rankers`: clicks in place of labels.

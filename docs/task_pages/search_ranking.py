@@ -112,6 +112,6 @@ plt.show()
 # Where to go next
 # ----------------
 #
-# - :doc:`/user_guide/query_rankers`: linear rankers, searches, splitters.
-# - :doc:`/user_guide/boosted_rankers`: LightGBM, XGBoost and CatBoost.
+# - :doc:`/user_guide/query_rankers`: linear rankers and boosted trees.
+# - :doc:`/user_guide/scoring`: query ids in searches and pipelines.
 # - :doc:`/user_guide/measures`: NDCG, reciprocal rank and others.
