@@ -43,6 +43,9 @@ exclude_patterns = [
 ]
 templates_path = ["_templates"]
 nitpicky = False
+toc_object_entries_show_parents = (
+    "hide"  # the menu of a class has no room for its name
+)
 
 # ------------------------------------------------------------------------------------------ pages
 

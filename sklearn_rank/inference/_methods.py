@@ -50,7 +50,9 @@ class Method:
 def _placements(evidence: Evidence, name: str, influence: Any = None) -> Moments:
     measure, groups = evidence.measure, evidence.groups
     known: Any = {"measure": measure, "method": name}
-    if groups is None or is_one_class(evidence.data):
+    # The influence is the placements; it knows no ties, which Chebyshev's variance asks for.
+    alone = groups is None and (influence is None or name == "chebyshev")
+    if alone or is_one_class(evidence.data):
         return sample_moments(evidence.data, **known)
     influence = influence or influence_of(measure, evidence.data, conditional=True)
     return AUCMoments.of_influence(influence, groups, **known)
