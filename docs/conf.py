@@ -176,19 +176,22 @@ html_theme_options = {
 
 
 def add_unlisted(app, docname, source):
-    """Document what a module offers, and its page has under no heading, at its end."""
-    module = re.search(r"^\.\. currentmodule:: (\S+)$", source[0], re.M)
-    if not re.fullmatch(r"api/\w+", docname) or module is None:
+    """Document what the modules of a page offer, and it has under no heading, at its end."""
+    if not re.fullmatch(r"api/\w+", docname):
         return
-    module, heading = import_module(module[1]), "\nMore\n----\n"
-    for name in module.__all__:
-        thing = getattr(module, name)
-        if callable(thing) and not re.search(f"^   {name}$", source[0], re.M):
-            kind = "class" if inspect.isclass(thing) else "function"
-            template = HERE / "_templates" / "autosummary" / f"{kind}.rst"
-            directive = template.read_text(encoding="utf-8").split("\n\n")[2]
-            source[0] += f"{heading}\n{directive.replace('{{ objname }}', name)}\n"
-            heading = ""
+    listed = re.findall(r"^   (\w+)$", source[0], re.M)
+    for module in re.findall(r"^\.\. currentmodule:: (\S+)$", source[0], re.M):
+        heading = f"\nMore\n----\n\n.. currentmodule:: {module}\n"
+        for name in sorted({*import_module(module).__all__} - {*listed}):
+            thing = getattr(import_module(module), name)
+            if callable(thing):
+                kind = "class" if inspect.isclass(thing) else "function"
+                template = HERE / "_templates" / "autosummary" / f"{kind}.rst"
+                directive = template.read_text(encoding="utf-8").split("\n\n")[2]
+                source[0] += (
+                    f"{heading}\n{directive.replace('{{ objname }}', name)}\n"
+                )
+                heading = ""
 
 
 def tidy(app, doctree):
