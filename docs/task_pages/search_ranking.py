@@ -112,6 +112,6 @@ plt.show()
 # Where to go next
 # ----------------
 #
-# - :doc:`/user_guide/query_rankers`: linear rankers and boosted trees.
-# - :doc:`/user_guide/scoring`: query ids in searches and pipelines.
+# - :doc:`/user_guide/query_rankers`: linear and boosted.
+# - :doc:`/user_guide/scoring`: query ids in searches.
 # - :doc:`/user_guide/measures`: NDCG, reciprocal rank and others.
