@@ -140,7 +140,7 @@ def hold_times(ids: Any) -> bool:
     if AMBIGUOUS.fullmatch(text) and all(map(AMBIGUOUS.fullmatch, {*map(str, ids)})):
         raise ValueError(
             f"Ids are dates such as {text!r}, which can be read in two ways: write them as"
-            " 2024-01-31, for example by pandas.to_datetime(column, dayfirst=True)."
+            " 2024-01-31, as pandas.to_datetime does."
         )
     return bool(DATE.fullmatch(text)) and all(
         DATE.fullmatch(x) and reads_as(datetime.fromisoformat, x) for x in {*map(str, ids)}

@@ -7,6 +7,7 @@ items whose label is missing, since lists of a matrix may be of different length
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -53,6 +54,15 @@ def reads_as(kind: Any, text: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return "_" not in str(text)  # which Python allows between digits
+
+
+COMMAS = "write it as 1234.5, as pandas.read_csv does with decimal=',' or thousands=','"
+
+
+def has_commas(text: Any) -> bool:
+    """Whether a text is a number with a comma before its decimals, or with marks of thousands."""
+    digits = re.sub("[,' ]", "", str(text))
+    return any(mark in str(text) for mark in ",'") and reads_as(float, digits)
 
 
 def check_number(
@@ -476,7 +486,7 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
         bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
         raise ValueError(
             f"{checked.name} has the relevance {grade[row]:g} at {checked.where(row)}:"
-            f" relevance must be finite{bound}."
+            f" relevance must be finite{bound}{_LABELS_FIRST * _are_fractions(grade)}."
         )
     return grade
 
@@ -699,6 +709,14 @@ def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
     return _positive_among(labels.distinct, checked.name, pos_label, where)[codes]
 
 
+_LABELS_FIRST = "; of labels and scores the labels come first"
+
+
+def _are_fractions(labels: AnyArray) -> bool:
+    """Whether labels are hardly such, since some are no whole numbers."""
+    return labels.dtype.kind == "f" and bool(np.any(labels != np.round(labels)))
+
+
 def _positive_among(
     labels: AnyArray, name: str, pos_label: Any, where: Callable[[int], str]
 ) -> BoolArray:
@@ -720,7 +738,8 @@ def _positive_among(
         refuse_marks(classes, name)
         raise ValueError(
             f"{name} has {len(classes)} classes ({_listed(classes)}), but this measure is for two:"
-            f" pass ({name} == c) for a class c, or ({name} >= c) for grades."
+            f" pass ({name} == c) for a class c, or ({name} >= c) for grades"
+            f"{_LABELS_FIRST * _are_fractions(classes)}."
         )
     if pos_label is None:
         if not are_usual_labels(classes):
@@ -1037,6 +1056,7 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
         numeric = False
     if not numeric:
         got = f"words such as {shown(words[0])}" if words else f"dtype {array.dtype}"
+        remedy = COMMAS if words and has_commas(words[0]) else remedy
         raise ValueError(f"{name} must be numeric, got {got}: {remedy}.")
     if pair is not None:
         raise ValueError(

@@ -269,6 +269,7 @@ COMMANDS = {
         examples:
           {prog} doctor predictions.csv
           {prog} doctor predictions.csv --label clicked --score new old
+          {prog} doctor system.run other.run --qrels judgments.qrels
 
         It says what each column seems to be, which measures and comparisons are
         possible or blocked and by what, and prints the commands. Options that you pass
@@ -277,6 +278,7 @@ COMMANDS = {
         (
             TABLE,
             IN_PART,
+            RUNS,
             OUTPUT.replace("|csv", "").replace("|markdown", "").partition("--plot")[0],
         ),
     ),

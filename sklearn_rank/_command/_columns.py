@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from .._validation import has_commas
 from ._output import CommandError, did_you_mean, flag, listed
 from ._table import Column
 
@@ -105,6 +106,8 @@ def role_of(name: str) -> str:
 
 def has_values_of(role: str, column: Column) -> bool:
     """Whether a column without a telling name may be one of labels or scores."""
+    if role == "score" and column.floats is None and column.counts:
+        return all(map(has_commas, column.counts))  # which is an error with its mend
     if role == "score" and column.floats is not None and not column.n_missing:
         return bool(np.any(column.floats != np.round(column.floats)))
     return role == "label" and column.n_distinct == 2

@@ -28,13 +28,13 @@ from ._table import STDIN, Column, read_columns, title_of
 # What a notebook shows of each column.
 COLUMN_FACTS = ("column", "role", "type", "missing", "distinct", "values")
 # Options of the command that do not say what is in the table.
-NOT_OF_TABLE = ("command", "prog", "file", "format", "output")
+NOT_OF_TABLE = ("command", "prog", "file", "runs", "format", "output")
 SIGNIFICANCE = 0.001  # Labels of the first rows alone that chance makes so seldom look chosen
 
 
 def run_doctor(options: Namespace, parser: ArgumentParser) -> int:
     """Examine the file and write the report. The exit code, 0 if something can be computed."""
-    if options.file in (None, STDIN):
+    if options.file in (None, STDIN) and not options.qrels:
         raise CommandError("pass the FILE to examine: the commands read it again")
     doctor = Doctor(options, parser)
     findings = doctor.findings()
@@ -55,7 +55,7 @@ class Findings(Printed):
     lines: tuple[str, ...]
 
     def __str__(self) -> str:
-        text = f"{self.title}\n"
+        text = sentences([self.title]).lstrip("\n")
         titles = ("Found", "Can be computed", "Blocked or limited")
         of_each = (self.found, self.computable, self.blocked)
         for title, lines in zip(titles, of_each, strict=True):
@@ -84,6 +84,11 @@ def rows(n: int) -> str:
     return f"{n:,} row{'' if n == 1 else 's'}"
 
 
+def rows_of_each(sizes: IntArray) -> str:
+    ends = dict.fromkeys(f"{n:,}" for n in (sizes.min(), sizes.max()))
+    return f"rows of each: {' to '.join(ends)}"
+
+
 class Doctor:
     """What is found out about a file, in words of the command."""
 
@@ -97,14 +102,21 @@ class Doctor:
         self.facts: dict[str, str] = {}  # What the values of a column are, by its name
         self.measured: dict[str, bool] = {}  # Measures with a value: whether with intervals
         self.compared = ""  # Measure by which the scores can be compared
+        self.daily: dict[str, str] = {}  # Options of a line for the first rows of each day
+        self.times: list[str] = []  # Columns of times that are not used
+        self.columns: dict[str, Column] = {}
+        self.scores: dict[str, FloatArray] = {}
+        if options.qrels:
+            self._compute()
+            return
         self.columns = self.read(options.missing or ())
         self.n = len(next(iter(self.columns.values())))
         self.query: IntArray = np.zeros(self.n, dtype=np.intp)
-        self.scores: dict[str, FloatArray] = {}
         try:
             self.roles.guess_all(self.columns)
             self._describe()
             self._compute()
+            self._describe_each_day()
         except CommandError as error:
             again = f", as in {self.call(vars(options) | error.choice)}" if error.choice else "."
             self.blocked.append(f"{error}{again}")
@@ -132,9 +144,8 @@ class Doctor:
             self.query = codes - codes.min()
         sizes = np.bincount(self.query)
         for name in names["qid"]:
-            each = " to ".join(dict.fromkeys([f"{sizes.min():,}", f"{sizes.max():,}"]))
             single = f"; queries of one row: {(sizes == 1).sum():,}" * bool(sizes.min() == 1)
-            self.facts[name] = f"queries: {len(sizes):,}; rows of each: {each}"
+            self.facts[name] = f"queries: {len(sizes):,}; {rows_of_each(sizes)}"
             self.found.append(f"{name}: {self.facts[name]}{single}.")
         self._describe_scores(sizes)
         given = any(getattr(asked, name) for name in IN_PART)
@@ -145,10 +156,10 @@ class Doctor:
         if unused := [name for name in self.header if name not in used]:
             ids = "--qid and --groups take ids of queries, of users, or days"
             self.found.append(f"Not used: {listed(unused)}; {ids}.")
-        times = [name for name in filter(None, unused) if self.columns[name].are_times]
-        if times and asked.entered is None:
+        self.times = [name for name in filter(None, unused) if self.columns[name].are_times]
+        if self.times and asked.entered is None:
             late = "if a 0 may mean not yet, pass --entered, --resolved and --horizon"
-            self.found.append(f"Times: {listed(times)}; {late}.")
+            self.found.append(f"Times: {listed(self.times)}; {late}.")
 
     def _describe_scores(self, sizes: IntArray) -> None:
         of_query = " of a query" * bool(self.names["qid"])
@@ -210,15 +221,15 @@ class Doctor:
     def _compute(self) -> None:
         """Let the package say what can be computed."""
         results = self._evaluate()
-        label = self.columns[self.names["label"][0]]
-        if self.rankings.are_classes:
-            known = self.rankings.rows["y_true"]
-            known = known[~np.isnan(known)]
-            share = f"{known.sum():,.0f} of {len(known):,} positive ({known.mean():.2%})"
-            self.facts[label.name] = share
-        elif label.n_distinct == 2:
-            text = "the values are taken as grades; --pos-label names the positive class of two"
-            self.found.append(f"{label.name}: {text}.")
+        for name in self.names["label"] if self.columns else ():
+            if self.rankings.are_classes:
+                known = self.rankings.rows["y_true"]
+                known = known[~np.isnan(known)]
+                share = f"{known.sum():,.0f} of {len(known):,} positive ({known.mean():.2%})"
+                self.facts[name] = share
+            elif self.columns[name].n_distinct == 2:
+                text = "the values are taken as grades; --pos-label names the positive class of"
+                self.found.append(f"{name}: {text} two.")
         notes: dict[str, list[str]] = {}
         for title, row in results.items():
             for note in dict.fromkeys(result.note for result in row if result.note):
@@ -231,9 +242,10 @@ class Doctor:
         self.blocked += [", ".join(titles) + rest for rest, titles in notes.items()]
         if not self.can:
             return
-        self._describe_days(next(iter(results)))
-        for name in self.rankings.scores:
-            self._check_direction(name)
+        if self.columns:
+            self._describe_days(next(iter(results)))
+            for name in self.rankings.scores:
+                self._check_direction(name)
         if len(self.rankings.scores) > 1:
             title = self.rankings.usual_measures[0]
             try:
@@ -249,15 +261,17 @@ class Doctor:
 
     def call(self, options: dict[str, Any], command: str = "doctor") -> str:
         """A line that calls a command on this file."""
-        path = self.options.file
+        paths = options.get("runs") or [self.options.file]
+        paths = [os.path.join(".", path) if path.startswith("-") else path for path in paths]
         given = {name: x for name, x in options.items() if name not in NOT_OF_TABLE}
-        rest = [os.path.join(".", path) if path.startswith("-") else path, *flags(given)]
-        return f"{self.options.prog} {shlex.join([command, *rest])}"
+        return f"{self.options.prog} {shlex.join([command, *paths, *flags(given)])}"
 
     def lines(self) -> list[str]:
         """The lines to type."""
         commands = ["evaluate"] * bool(self.measured) + ["compare"] * bool(self.compared)
-        return [self.call(vars(self.asked), command) for command in commands]
+        of_days = vars(self.asked) | self.daily | {"groups": None}
+        lines = [self.call(vars(self.asked), command) for command in commands]
+        return lines + [self.call(of_days, x) for x in commands[-1:] * bool(self.daily)]
 
     def _evaluate(self) -> dict[str, list[Result]]:
         self.evaluated = self._options("evaluate")
@@ -289,6 +303,35 @@ class Doctor:
                 f" next {each}; intervals allow for it."
             )
 
+    def _describe_each_day(self) -> None:
+        """Say how many rows each day has, and find a line that measures its first ones."""
+        for name in self.times if self.can and self.rankings.are_classes else ():
+            codes = self.columns[name].codes.codes
+            if self.names["qid"] or codes.min() < 0:
+                continue
+            sizes = np.bincount(codes)
+            labels = np.bincount(codes, ~np.isnan(self.rankings.rows["y_true"]))
+            k, lacking = int(np.median(sizes)) // 10, np.count_nonzero(labels == 0)
+            if k and lacking:
+                self.found.append(
+                    f"{name}: {lacking:,} of the {len(sizes):,} days have no label: leave out"
+                    " their rows, or say by --entered and --resolved when labels came."
+                )
+            if lacking or not k:
+                continue
+            self.daily = {"qid": name, "measure": f"precision@{k}"}
+            asked = Namespace(**vars(self.evaluated) | self.daily | {"groups": None})
+            first = next(iter(self.rankings.scores))
+            of_day = read_rankings(asked, self.columns)
+            if not (note := evaluate(of_day, first, f"precision@{k}", asked).note):
+                self.found.append(
+                    f"{name}: {len(sizes):,} days; {rows_of_each(sizes)}. The last line takes the"
+                    f" first {k} of each day: write as many as you act on."
+                )
+                return
+            self.blocked.append(f"precision@{k} of each {name!r}: {note}.")
+            self.daily = {}
+
     def _check_direction(self, name: str) -> None:
         """Say whether a score orders the rows the wrong way, perfectly, or not surely at all."""
         result, what = direction_of(self.rankings, name, self.evaluated)
@@ -299,9 +342,16 @@ class Doctor:
             )
 
     def findings(self) -> Findings:
-        title = f"{os.path.basename(title_of(self.options.file))}: {rows(self.n)}"
+        title = (
+            self.rankings.headed(self.rankings.usual_measures)
+            if not self.columns
+            else (
+                f"{os.path.basename(title_of(self.options.file))}: {rows(self.n)},"
+                f" {len(self.header)} columns"
+            )
+        )
         return Findings(
-            f"{title}, {len(self.header)} columns",
+            title,
             (),
             tuple(self.found),
             tuple(self.can),
@@ -310,11 +360,17 @@ class Doctor:
         )
 
     def as_json(self, findings: Findings) -> str:
-        one = {x: next(iter(self.names[x]), None) for x in ("label", "qid", "groups")}
-        table = {"file": self.options.file, "rows": self.n, "columns": self.header}
+        if self.columns:
+            of: dict[str, Any] = {
+                x: next(iter(self.names[x]), None) for x in ("label", "qid", "groups")
+            }
+            of |= {"file": self.options.file, "rows": self.n, "columns": self.header}
+            of["scores"] = self.names["score"]
+        else:
+            of = {"runs": self.options.runs, "qrels": self.options.qrels}
         report = {
             "command": "doctor",
-            "input": {**table, **one, "scores": self.names["score"]},
+            "input": of,
             "found": self.found,
             "computable": self.can,
             "blocked": self.blocked,

@@ -16,10 +16,11 @@ from .._warn import collected
 from . import make_parser
 from ._columns import check_columns
 from ._doctor import NOT_OF_TABLE, Doctor, Findings
-from ._output import CommandError, did_you_mean, flags
+from ._output import CommandError, did_you_mean, flags, listed
 from ._rankings import COLUMNS, OF_ALL
 from ._table import FRAME, Column
 
+OF_FILES = ("delimiter", "qrels", "complete", "shared", "condensed")  # Options of no frame
 MOST_CLASSES = 20  # Labels that a line lists one by one
 
 
@@ -109,7 +110,7 @@ def doctor(
     known = vars(parser.parse_args(["doctor"]))
     asked = dict(label=label, score=score, qid=qid, groups=groups, pos_label=pos_label, **options)
     for name, value in asked.items():
-        if name in (*NOT_OF_TABLE, "delimiter") or name not in known:
+        if name in (*NOT_OF_TABLE, *OF_FILES) or name not in known:
             close = did_you_mean(name, list(known)) or "."
             raise TypeError(f"doctor has no option {name!r}{close}")
         if name in ("score", "neg_label", "missing") and value is not None:
@@ -157,6 +158,9 @@ class FrameDoctor(Doctor):
         check_columns(header, header)
         self.original = dict(zip(header, self.frame.columns, strict=True))
         self.are_numbers, columns = set[str](), dict[str, Column]()
+        index = [name for name in getattr(getattr(self.frame, "index", None), "names", ()) if name]
+        if index:
+            self.found.append(f"Not used: the index, {listed(index)}; frame.reset_index() has it.")
         if not len(self.frame):
             raise CommandError("frame: there are no rows")
         for name in self.choose(header):
@@ -215,6 +219,12 @@ class FrameDoctor(Doctor):
             lines.append(f"metric_interval({what!r}, y_true, scores{rest})")
         if self.compared:
             lines.append(f"compare({self.compared!r}, y_true, scores{rest})")
+        if self.daily:
+            days = self._column(self.daily["qid"])
+            of_design = ", design=design" * ("design=" in rest)
+            door = "compare" if self.compared else "metric_interval"
+            title = self.daily["measure"]
+            lines.append(f"{door}({title!r}, y_true, scores, qid={days}{of_design})")
         text = "".join(lines)
         used = [x for x in ("LabelDesign", "compare", "metric_interval") if f"{x}(" in text]
         imports = [f"from sklearn_rank.inference import {', '.join(used)}"] * bool(used)

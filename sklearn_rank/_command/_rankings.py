@@ -13,6 +13,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._validation import (
+    DOCUMENTS,
     KNOWN_IN_PART,
     are_usual_labels,
     check_level,
@@ -168,7 +169,7 @@ def _read_table(options: Namespace, columns: dict[str, Column] | None) -> Rankin
             warn(text, UserWarning)
     else:
         roles.find(list(columns))
-    _choose(roles)
+    used = _choose(roles)
     in_part = not given(options).keys().isdisjoint(DESIGNS)
     y_true = _read_labels(columns[options.label], options, in_part)
     read: dict[str, Any] = {
@@ -206,6 +207,9 @@ def _read_table(options: Namespace, columns: dict[str, Column] | None) -> Rankin
         parts.append(f"{int((known == 1).sum()):,} positive ({positive})")
     else:
         parts.append(f"labels {known.min():g} to {known.max():g} ({options.label})")
+    if unused := [x for x in roles.header if x and x not in used]:
+        more = f" and {len(unused) - 3} more" * (len(unused) > 3)
+        parts.append(f"not used: {', '.join(unused[:3])}{more}")
     usual = USUAL[rows["qid"] is None, are_classes]
     heading = f"{os.path.basename(title_of(options.file))}: {', '.join(parts)}"
     rows |= {"design": design, "value": value}
@@ -218,9 +222,11 @@ def _choose(roles: Roles) -> list[str]:
     labels, options.score = roles.names["label"], roles.names["score"]
     if len(labels) != 1:
         what = f"the columns {listed(labels)} could all be labels"
+        of_run = "; a run is read with judgments, as of the same documents"
+        of_run *= not set(DOCUMENTS).isdisjoint(header)
         raise CommandError(
             f"{what if labels else 'no column of labels'}: name it with --label, one of"
-            f" {listed(header)}",
+            f" {listed(header)}{of_run * (not labels)}",
             {"label": labels[0]} if labels else {},
         )
     if not options.score:
@@ -299,6 +305,7 @@ RENAMED = {
     "pass their scores by name": "pass another run, or both columns by --score",
     "its scores of all rows as scores=": "--champion",
     "scores belongs": "--champion belongs",
+    "pass it as resolved": "pass --resolved",
     "review_top": "--review-top",
     ": did you mean": ", did you mean",
     "y_true": "the column of labels",

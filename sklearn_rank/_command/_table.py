@@ -17,7 +17,16 @@ import numpy as np
 from .._optional import import_optional
 from .._times import hold_times
 from .._typing import FloatArray
-from .._validation import MARKS, MAX_EXACT_INT, Coded, as_array, check_numbers, reads_as
+from .._validation import (
+    COMMAS,
+    MARKS,
+    MAX_EXACT_INT,
+    Coded,
+    as_array,
+    check_numbers,
+    has_commas,
+    reads_as,
+)
 from ._output import CommandError, listed
 
 STDIN, FRAME = "-", "frame"
@@ -91,8 +100,8 @@ class Column:
         texts = self.texts.to_pylist()
         for row, text in enumerate(texts):
             if not reads_as(float, text):
-                mark = ": write it as 1234.5" * reads_as(float, re.sub("[,' ]", "", text))
-                raise self.error(f"is {text!r}, not a number{mark}", row)
+                mend = f": {COMMAS}" * has_commas(text)
+                raise self.error(f"is {text!r}, not a number{mend}", row)
         exact = [int(text) if reads_as(int, text) else float(text) for text in texts]
         try:
             return check_numbers(f"column {self.name!r}", exact)
@@ -190,8 +199,8 @@ def _csv(path: str, delimiter: str | None, choose: Any) -> Any:
     if len(header) == 1 or "Q0" in header or all(reads_as(float, name) for name in header):
         raise CommandError(
             f"{title}: the first line must name the columns, but is {listed(header)}: pass what"
-            " separates them by --delimiter, as ';' or tab; files of TREC are for evaluate RUN"
-            " --qrels QRELS"
+            " separates them by --delimiter, as ';' or tab; files of TREC go with --qrels"
+            " QRELS"
         )
     names = list(dict.fromkeys(choose(header)))
     if data.count(b'"') % 2:  # pyarrow takes all to the end of the file for one cell

@@ -71,7 +71,8 @@ def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
     if not (is_frame or isinstance(scores, Mapping)):
         raise TypeError(
             f"{name} is a {type(scores).__name__}, but must be a mapping from names to scores or a"
-            " data frame with one column per ranker: pass {'a': scores_a, 'b': scores_b}."
+            " data frame with one column per ranker: pass {'a': scores_a, 'b': scores_b}, after"
+            " the labels or judgments."
         )
     rankers = list(scores if isinstance(scores, Mapping) else scores.columns)
     if len(rankers) < least:

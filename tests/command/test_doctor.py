@@ -38,6 +38,7 @@ ORDER = np.argsort(-S)
 PLACE = np.argsort(ORDER)
 RANDOM = np.random.default_rng(3).random(N) < 0.5
 GAPS = blank(S, RANDOM)
+DAY = (np.datetime64("2024-01-01") + np.arange(N) // 20).astype(str)
 LOW_HALF = PLACE >= N // 2
 
 RANDOM_ROWS = "a random sample of all rows, which the table cannot show"
@@ -208,6 +209,30 @@ TRAPS = {
         ["'user': not used as --groups: a query has several.", "--qid=query_id"],
         ["--groups="],
     ),
+    "days": (
+        names(day=DAY, label=Y, score_a=S, score_b=T),
+        [
+            "day: 10 days; rows of each: 20. The last line takes the first 2 of each day",
+            "compare t.csv --qid=day --measure=precision@2\n",
+        ],
+    ),
+    "days without labels": (
+        names(day=DAY, label=blank(Y, np.arange(N) >= 180), score=S),
+        ["day: 1 of the 10 days have no label: leave out their rows"],
+        ["--qid=day"],
+    ),
+    "days that can be read in two ways": (
+        names(day=np.array([f"{int(x[-2:])}.1.2024" for x in DAY]), label=Y, score=S),
+        ["precision@2 of each 'day': no interval: Ids are dates such as '1.1.2024'"],
+    ),
+    "decimal commas": (
+        names(label=Y, new=np.char.replace(S.astype(str), ".", ",")),
+        [", not a number: write it as 1234.5, as pandas.read_csv does with decimal=','"],
+    ),
+    "a run with the names of its columns": (
+        names(qid=QUERIES, docno=np.arange(N), score=S),
+        ["; a run is read with judgments, as of the same documents"],
+    ),
     "one user": (
         names(label=Y, score=S, user=np.ones(N, int)),
         ["'user': not used as --groups: all rows are of one.", "auc, ap, precision@top0.1: value"],
@@ -245,6 +270,8 @@ IMPOSSIBLE = {
     "features",
     "no label column",
     "no score column",
+    "decimal commas",
+    "a run with the names of its columns",
 }
 
 
@@ -287,8 +314,8 @@ GOOD = "label,score\n" + "".join(f"{y},{s}\n" for y, s in zip(Y, S, strict=True)
 TEXTS = {
     "no header": (GOOD.partition("\n")[2], "the first line must name the columns", 2),
     "ragged": (GOOD + "1\n", "Expected 2 columns, got 1", 2),
-    "a run": (RUN.replace(" ", ","), "are for evaluate RUN --qrels QRELS", 2),
-    "judgments": (QRELS, "are for evaluate RUN --qrels QRELS", 2),
+    "a run": (RUN.replace(" ", ","), "files of TREC go with --qrels QRELS", 2),
+    "judgments": (QRELS, "files of TREC go with --qrels QRELS", 2),
     "byte order mark": (b"\xef\xbb\xbf" + GOOD.encode(), "auc, ap, precision@top0.1:", 0),
     "semicolons": (GOOD.replace(",", ";"), "pass what separates them by --delimiter", 2),
     "names twice": ("label,prob,prob\n1,2,3\n0,3,4\n", "2 columns are called 'prob': rename", 1),
@@ -322,6 +349,12 @@ def test_names_of_files(command, files, name):
     packed = gzip.compress if name.endswith("gz") else bytes
     (files / name).write_bytes(packed(text.encode()))
     assert "\nsklearn-rank evaluate" in check(command, *["--"] * (name[0] == "-"), name)
+
+
+def test_runs(command, files):
+    said = check(command, "system.run", "other.run", "--qrels", "judgments.qrels")
+    assert "\nsklearn-rank compare system.run other.run --qrels=judgments.qrels\n" in said
+    assert command("doctor", "system.run", "--qrels", "nothing.qrels")[2] == 2
 
 
 def test_parquet(command, files):

@@ -55,7 +55,7 @@ def test_one_list_has_the_intervals_of_python(results):
     assert len(rows) == 6
     for (score, measure), row in rows.items():
         check_interval(row, metric_interval(measure, data[LABEL], data[score]))
-    assert found["input"] == f"predictions.csv: 120 rows, {data[LABEL].sum()} positive ({LABEL})"
+    assert f"predictions.csv: 120 rows, {data[LABEL].sum()} positive ({LABEL})" in found["input"]
     given = {"command": "evaluate", "file": "predictions.csv", "label": LABEL, "score": [NEW, OLD]}
     assert given.items() <= found["options"].items()
 
@@ -144,7 +144,8 @@ def test_a_name_with_several_numbers_is_as_many_measures(results):
 
 def test_text_is_aligned(results):
     lines = results(*ONE_LIST).splitlines()
-    assert lines[0] == f"predictions.csv: 120 rows, {one_list()[LABEL].sum()} positive (clicked)"
+    positive = f"{one_list()[LABEL].sum()} positive (clicked)"
+    assert lines[0] == f"predictions.csv: 120 rows, {positive}, not used: user"
     table = lines[2:]
     assert len(table) == 7
     assert max(map(len, lines)) <= 80

@@ -35,6 +35,7 @@ FILES = {
         ("texts",),
     ),
     "days": ({"label": Y, "score": S, "day": DAYS}, {"groups": "day"}, ("texts", "polars")),
+    "rows of each day": ({"label": Y, "score": S, "day": DAYS}, {}, ("texts", "polars")),
     "queries": (queries(), {}, ("texts",)),
     "odd names": (TRAPS["odd names"][0], {}, ("texts",)),
     "pool": (TRAPS["the first rows of two scores"][0], {}, ("texts", "polars")),
@@ -185,6 +186,8 @@ def test_what_is_refused(frame, options, error, text):
 
 
 def test_rows_count_from_0_in_a_frame():
+    indexed = pd.DataFrame({"label": Y, "score": S}, index=pd.Index(np.arange(N) // 4, name="id"))
+    assert sklearn_rank.doctor(indexed).found[0].startswith("Not used: the index, 'id';")
     frame = pd.DataFrame({"y": Y, "score": np.where(np.arange(N) == 3, np.nan, S)})
     assert "frame, row 3: column 'score' is missing" in sklearn_rank.doctor(frame).blocked[0]
 

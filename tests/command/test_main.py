@@ -62,7 +62,7 @@ def test_the_examples_of_the_help_run(command, monkeypatch, name):
     assert max(map(len, text.splitlines())) <= 80
     joined = text.replace("\\\n", " ")
     examples = re.findall(rf"^  sklearn-rank ({name} .+)$", joined, flags=re.MULTILINE)
-    assert len(examples) == (2 if name == "doctor" else 3)
+    assert len(examples) == 3
     for example in examples:
         out, err, code = command(*shlex.split(example))
         assert (code, "error" in err, out != "") == (0, False, True)
