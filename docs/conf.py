@@ -81,7 +81,7 @@ GROUPS = {  # in reading order
         "sample_size",
         "planned_labels",
         "accumulator",
-        "command_line",
+        "compare_rankers",
         "agarwal_figures",
     ],
     "model_selection": ["promised_precision", "selection_by_bound", "back_test"],
@@ -90,7 +90,6 @@ GROUPS = {  # in reading order
         "rules_differ",
         "accuracy_at_top_certificate",
     ],
-    "queries": ["compare_rankers"],
     "labels_and_clicks": ["late_labels", "position_bias", "label_ranking"],
     "benchmarks": [
         "top_of_list_rankers",
@@ -103,10 +102,7 @@ GROUPS = {  # in reading order
 TASKS = [
     "fraud_and_screening.py",
     "search_ranking.py",
-    "new_retriever.py",
     "flag_and_promise.py",
-    "labels_after_weeks.py",
-    "compare_two_aucs.py",
     "reviewed_rows.py",
 ]
 

@@ -72,8 +72,8 @@ print(paid.fit(X, y).report_)
 # Does it still hold?
 # -------------------
 #
-# Every look is valid if labels are known (else: :doc:`labels_after_weeks`). A
-# week has 300 new patients. From week 6 on TSH comes out doubled.
+# Every look is valid if labels are known when you look (else pass ``design=``).
+# A week has 300 new patients. From week 6 on TSH comes out doubled.
 from sklearn_rank.inference import ConfidenceSequence
 
 rng = np.random.default_rng(0)
