@@ -293,8 +293,8 @@ class RankEnsemble(NamedMembers, QueryRanker):
     contrast           difference       95 % interval      p  conclusion
     linear - ensemble     +0.0049  [-0.0450, +0.0549]  0.961  no difference shown
     trees - ensemble      -0.0301  [-0.0732, +0.0129]  0.196  no difference shown
-    linear - ensemble: 3 queries better, 17 equal, 0 worse; about 3,800 would decide
-    trees - ensemble: 7 queries better, 2 equal, 11 worse; about 74 would decide
+    linear - ensemble: 3 queries better, 17 equal, 0 worse; about 3,800 queries would decide
+    trees - ensemble: 7 queries better, 2 equal, 11 worse; about 74 queries would decide
     """
 
     _parameter_constraints = {

@@ -5,7 +5,7 @@ An interval needs only sums over the items, so the original row order is not kep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
@@ -439,6 +439,31 @@ def check_lists(
     fixed = (conditional or measure.kind != "binary") and not sampled
     of_list: Any = {"sampled": sampled, "conditional": fixed}
     return [replace(measure.evidence(replace(x, rows=None), dependent), **of_list) for x in lists]
+
+
+FAR = 4.0  # Standard errors of the AUC of a score without any order
+
+
+def warn_of_reversed(evidences: Sequence[Evidence], names: Iterable[str]) -> None:
+    """Warn of scores that order two classes far worse than chance."""
+    found: dict[str, float] = {}
+    for name, evidence in zip(names, evidences, strict=True):
+        data, groups = evidence.data, evidence.groups
+        n, n_pos = float(data.sizes[0]), float(data.positives[0])
+        if evidence.measure.kind != "binary" or evidence.sampled or not 0.0 < n_pos < n:
+            return
+        variance = (n + 1.0) / (12.0 * n_pos * (n - n_pos))
+        variance *= 1.0 if groups is None else n / groups.count  # At most, if rows are dependent
+        auc = float(get_measure("auc").values(data)[0])
+        if auc < 0.5 - FAR * np.sqrt(variance):
+            found[column_of(name)] = auc
+    if found:
+        aucs = ", ".join(f"{x:.4f}" for x in found.values())
+        warn(
+            f"{', '.join(found)}: reversed by all appearance, with the AUC {aucs}: negate scores"
+            " whose low values belong at the top.",
+            UserWarning,
+        )
 
 
 # --------------------------------------------------------------------------------------- influence

@@ -149,7 +149,7 @@ def any_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
         low = -float(np.expm1(k * np.log1p(-low))) if low < 1.0 else 1.0
     estimate = float(np.nan_to_num(evidence.value))
     high = 1.0 if draws.mean > 0.0 else (1.0 + level) / 2.0
-    target = f"expected {evidence.measure.name} given the scores, labels new"
+    target = f"expected {evidence.measure.name} for the same scores and new labels"
     return Interval(estimate, min(low, estimate), high, level, "exact", target)
 
 

@@ -19,6 +19,7 @@ from ._evidence import (
     read_rows,
     scores_of_models,
     takes_other_forms,
+    warn_of_reversed,
 )
 from ._methods import interval_of, method_of
 from ._queries import accumulated_values, query_values_of, sample_interval
@@ -363,7 +364,7 @@ def metric_interval(
     >>> print(metric_interval("auc", y_true, y_score))
     0.7500 [0.2770, 0.9561] (expected AUC, 95 %, wilson)
     >>> print(metric_interval("precision@3", y_true, y_score))
-    0.6667 [0.1320, 0.9833] (expected precision@3 given the scores, labels new, 95 %, wilson)
+    0.6667 [0.1320, 0.9833] (expected precision@3 for the same scores and new labels, 95 %, wilson)
 
     A mean over queries:
 
@@ -441,6 +442,7 @@ def metric_interval(
     if in_chunks and chosen.name == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
     (evidence,) = check_lists(measure, y_true, [y_score], conditional=conditional, **rows)
+    warn_of_reversed([evidence], [""])
     return interval_of(evidence, level, chosen, n_resamples=n_resamples, rng=rng)
 
 

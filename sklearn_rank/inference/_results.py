@@ -406,11 +406,11 @@ class Comparison(Printed):
             yield names, (first.values, second.values), first.less(second)
 
     def _size(self) -> tuple[int, str]:
-        """Number of independent queries or groups, and what these are; "" of queries."""
+        """Number of independent queries or groups, and what these are."""
         first = next(iter((self.by_query or {}).values()))
         if first.groups is None:
-            return len(first.values), ""
-        return first.groups.count, f" {first.groups.in_time or 'groups'}"
+            return len(first.values), "queries"
+        return first.groups.count, first.groups.in_time or "groups"
 
     @property
     def _sign(self) -> float:
@@ -540,8 +540,8 @@ class Comparison(Printed):
         sizes = self.n_to_decide or (nan,) * len(self)
         for contrast, (wins, ties, losses), n in zip(self, self.wins, sizes, strict=True):
             line = f"{contrast}: {wins:,} queries {more}, {ties:,} equal, {losses:,} {less}"
-            how = f"about {n:,.0f}{unit}" if n < inf else "without margin= no number"
-            lines.append(line if isnan(n) else f"{line}; {how} would decide")
+            how = f"about {n:,.0f}" if n < inf else "without a margin no number of"
+            lines.append(line if isnan(n) else f"{line}; {how} {unit} would decide")
         return lines
 
     def _conclusion(self, i: int) -> str:

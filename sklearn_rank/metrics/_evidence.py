@@ -238,7 +238,7 @@ class ShareOfRows(NamedTuple):
 def draws_of_places(measure: Any, evidence: Evidence) -> Draws:
     """Read a sum over places as draws: each item with the mean discount of its tied block."""
     data, n = evidence.data, int(evidence.data.sizes[0])
-    target = f"expected {measure.name} given the scores, labels new"
+    target = f"expected {measure.name} for the same scores and new labels"
     if measure.kind == "graded" and measure.scaled_by_labels:
         measure = replace(measure, max_grade=float(data.grade.max()) or 1.0)
     form = measure.positional

@@ -233,7 +233,7 @@ class CalibrationAtKMeasure(AtKMeasure):
     def draws(self, evidence: Evidence) -> Draws:
         """Those of the precision, which is taken from what is predicted."""
         found = draws_of_places(self._precision, evidence)
-        target = f"expected {self.name} given the scores, labels new"
+        target = f"expected {self.name} for the same scores and new labels"
         predicted = float(self._predicted(evidence.data)[0])
         return replace(found, unit=-found.unit, origin=predicted, target=target)
 

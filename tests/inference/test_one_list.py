@@ -287,7 +287,7 @@ def test_precision_of_the_first_items(k, hits):
     assert (found.low, found.high) == pytest.approx(oracle.exact_limits(hits, k, 0.95))
     found = metric_interval(f"precision@{k}", y, score)
     assert (found.low, found.high) == pytest.approx(safe_limits(hits / k, k, 0.95))
-    assert found.target == f"expected precision@{k} given the scores, labels new"
+    assert found.target == f"expected precision@{k} for the same scores and new labels"
     # One class is no obstacle: nothing is compared with the others.
     assert metric_interval("precision@3", [1, 1, 1], [3.0, 2.0, 1.0]).high == 1.0
 

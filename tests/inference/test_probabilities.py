@@ -132,4 +132,4 @@ def test_calibration_has_the_limits_of_the_precision():
             values = precision.estimate, precision.high, precision.low
             expected = [predicted - x for x in values]
             assert (found.estimate, found.low, found.high) == pytest.approx(expected)
-            assert found.target == f"expected calibration@{k} given the scores, labels new"
+            assert found.target == f"expected calibration@{k} for the same scores and new labels"

@@ -197,3 +197,22 @@ def test_each_question_has_an_answer_or_a_reason():
 if __name__ == "__main__":
     print(page(answers()))
     print(sum(cell == "yes" for _, *cells in answers() for cell in cells))
+
+
+def test_scores_that_look_reversed_are_told_by_each_door():
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 4 == 0
+    worse = rng.normal(size=400) - y
+    scores = {"a": worse, "b": -worse, "c": worse - y}
+    doors = {
+        r"y_score: .* AUC 0\.2": lambda: metric_interval("ks", y, worse),
+        r"scores\['a'\], scores\['c'\]: .* AUC 0\.2\d*, 0\.0": lambda: compare("ap", y, scores),
+        r"scores\['a'\]": lambda: metric_interval(["ap", "auc"], y, scores),
+    }
+    for text, door in doors.items():
+        with pytest.warns(UserWarning, match=f"{text}.*: negate scores"):
+            door()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        metric_interval("ap", y, worse, groups=np.arange(400) // 20)  # of dependent rows
+        metric_interval("ap", y, rng.normal(size=400))

@@ -151,7 +151,7 @@ def test_the_number_of_queries_is_that_of_a_plan():
     found = compare("ndcg@5", y, scores)
     plan = sample_size("ndcg@5", pilot=(y, scores), difference=found.estimate, random_state=0)
     assert found.n_to_decide[0] == pytest.approx(plan.n, rel=0.08)
-    assert f"about {found.n_to_decide[0]:,.0f} would decide" in str(found)
+    assert f"about {found.n_to_decide[0]:,.0f} queries would decide" in str(found)
     # Copies of the queries by the factor, of the same groups, vary as if drawn so.
     user = np.arange(150) // 5
     grouped = compare("ndcg@5", y, scores, groups=user)
@@ -185,6 +185,6 @@ def test_where_no_number_is_said():
     same = compare("ndcg@5", np.concatenate([y, y]), dict(zip("ab", swapped, strict=True)))
     assert same.n_to_decide == (np.inf,)
     assert same.to_dict()["n_to_decide"] == [None]
-    assert "without margin= no number would decide" in str(same)
+    assert "without a margin no number of queries would decide" in str(same)
     assert compare("ndcg@5", y, scores, baseline="a", margin=0.1).n_to_decide == ()
     assert not compare("ndcg@5", *rankers(gains=(0.6,) * 5), random_state=0)._query_lines()
