@@ -36,12 +36,12 @@ INNER_RATIO = 30.0
 LINE_SEARCH_RATIO = 0.2
 
 # Multiplications that take as long as the Python code of a system of one pivot.
-OVERHEAD = 2e5
+OVERHEAD = 5e5
 
 # Splitting ends where so FEW rows of a pivot became free or bound within EVERY iterations, after
-# at most MOST, or as many as features, which take as long as four systems; it pays from
+# at most MOST, or twice as many as features, which take as long as eight systems; it pays from
 # MIN_FEATURES on.
-EVERY, FEW, MOST, MIN_FEATURES = 10, 4, 100, 32
+EVERY, FEW, MOST, MIN_FEATURES = 10, 4, 100, 12
 
 
 class Splitting:
@@ -91,7 +91,7 @@ class Splitting:
         shifted = zeros[1].astype(np.float32)  # Multipliers before they are clipped
         clipped, free = shifted.copy(), shifted > 0.0
         w = np.ones((len(z), n_features + 2), np.float32)
-        for n_iter in range(min(n_features, MOST)):
+        for n_iter in range(min(2 * n_features, MOST)):
             if n_iter and n_iter % EVERY == 0:
                 before, free = free, (shifted > 0.0) & (shifted < 1.0)
                 if np.count_nonzero(free != before) <= FEW * len(z):
