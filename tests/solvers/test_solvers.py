@@ -112,8 +112,8 @@ def test_sparse_is_dense(d, solver):
 @ways
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 def test_a_pivot_is_solved_alone_as_in_company(container, way, monkeypatch):
-    # Neither block nor order leaves a trace, but for the rounding of products of matrices, where no
-    # start of many features is found for all pivots of a block.
+    # Neither block nor order leaves a trace, but for the rounding of products of matrices. More
+    # features have a start that is found for all pivots of a block.
     monkeypatch.setattr(_optional, "BREAK_EVEN", WORTH[way])
     X, y = rows(7, 50, 8)
     problem = make(container(X), y)
