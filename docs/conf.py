@@ -78,19 +78,22 @@ GROUPS = {  # in reading order
     "measures": ["score_generating_functions", "scoring", "displays"],
     "inference": [
         "intervals",
+        "compare_rankers",
         "sample_size",
         "planned_labels",
         "accumulator",
-        "compare_rankers",
         "agarwal_figures",
+        "promised_precision",
+        "selection_by_bound",
+        "back_test",
     ],
-    "model_selection": ["promised_precision", "selection_by_bound", "back_test"],
-    "top_of_list": [
+    "training": [
         "first_ranker",
         "rules_differ",
         "accuracy_at_top_certificate",
+        "position_bias",
+        "label_ranking",
     ],
-    "labels_and_clicks": ["late_labels", "position_bias", "label_ranking"],
     "benchmarks": [
         "top_of_list_rankers",
         "top_of_list_sets",

@@ -49,5 +49,5 @@ def test_the_readme_starts_with_an_example():
     lines = lines_of_code(text.split("## An example")[1].split("```")[1])
     assert lines
     assert '"## An example"' in (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    example = ROOT / "docs" / "examples" / "top_of_list" / "plot_first_ranker.py"
+    example = ROOT / "docs" / "examples" / "training" / "plot_first_ranker.py"
     assert set(lines) <= set(example.read_text(encoding="utf-8").splitlines())
