@@ -23,7 +23,7 @@ WORDS = {
     "score": "score scores scorecard points prob proba probability pred prediction predicted hat"
     " logit",
     "label": "label labels true truth target y class grade rel relevance outcome click clicked"
-    " converted conversion fraud churn default defaulted",
+    " converted conversion fraud churn default defaulted active activity affinity ic",
     "qid": "qid query queries topic srch search",
     "groups": "user patient customer client account person member household session visitor",
 }

@@ -430,9 +430,11 @@ def _of_file(source: Any, names: tuple[str, ...], forms: dict[int, str]) -> _Col
                 )
             fields = cells
         if len(fields) not in forms:
+            other = "" if rows else {4: "judgments", 6: "runs"}.get(len(fields), "")
+            mend = f"; {other} have {len(fields)}: exchange the files" * bool(other)
             raise ValueError(
                 f"{where} has {len(fields)} fields, but {' or '.join(map(str, forms))} are"
-                f" expected: {' or '.join(forms.values())}."
+                f" expected: {' or '.join(forms.values())}{mend}."
             )
         forms = {len(fields): forms[len(fields)]}  # those of the first line
         row = dict(zip(forms[len(fields)].split(), fields, strict=True))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import nan, sqrt
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy.stats import bootstrap, rankdata, wilcoxon
@@ -308,11 +308,7 @@ def groups_of_queries(
         return None
     codes, _, differs = _by_query(by_row.codes, lists, shape)
     if differs.any():
-        raise ValueError(
-            f"groups has different ids within {_name_of_query(lists, differs)}: pass groups of"
-            " whole queries. For groups that recur in several queries pass qid alone (dates, if"
-            " days may depend on each other), or groups alone, which takes all rows as one list."
-        )
+        refuse_several_groups(_name_of_query(lists, differs))
     distinct, renumbered = np.unique(codes[defined], return_inverse=True)
     if len(distinct) < 2:
         raise ValueError(
@@ -322,6 +318,14 @@ def groups_of_queries(
     if by_row is groups:  # of several samples
         return replace(groups, codes=codes[defined])
     return replace(by_row, codes=renumbered, n_groups=len(distinct))
+
+
+def refuse_several_groups(query: str) -> NoReturn:
+    raise ValueError(
+        f"groups has different ids within {query}: pass groups of whole queries; for groups that"
+        " recur in several queries pass qid alone, as of days, or groups alone, which takes all"
+        " rows as one list."
+    )
 
 
 def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:

@@ -56,6 +56,7 @@ from ._queries import (
     joint_means,
     on_same_queries,
     query_values_of,
+    refuse_several_groups,
     sample_interval,
 )
 from ._results import Question

@@ -35,7 +35,13 @@ from .._validation import (
     shown,
 )
 from ..inference import Comparison, Interval, metric_interval
-from ..inference._shared import Question, check_groups, joint_comparison, joint_influence
+from ..inference._shared import (
+    Question,
+    check_groups,
+    joint_comparison,
+    joint_influence,
+    refuse_several_groups,
+)
 from ..metrics import Measure, get_measure
 from ..metrics._shared import Groups, MeasureLike, PartialLabels, response_methods
 from ._candidates import (
@@ -136,6 +142,10 @@ def samples_of(
         if value is not None:
             ids[name] = np.asarray(check_qid(ravelled(value, name), num_samples(X), name=name))
     qid, groups = ids.values()
+    if qid is not None and groups is not None:
+        _, first, query = np.unique(qid, return_index=True, return_inverse=True)
+        if (differs := groups[first][query] != groups).any():
+            refuse_several_groups(f"the query {qid.tolist()[int(np.argmax(differs))]!r}")
     value = params.pop("value", None) if measure.of_amounts else None
     if y is None:
         raise ValueError("This requires y to be passed, but the target y is None.")

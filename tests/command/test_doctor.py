@@ -93,6 +93,10 @@ TRAPS = {
         names(label=np.where(RANDOM, "in review", Y.astype(str)), score=S),
         ["'in review' (95 rows)", "what marks missing labels by --missing"],
     ),
+    "activities": (
+        names(smiles=np.arange(N), pIC50=np.round(GRADE + S, 2), docking=-S, model=T),
+        ["'pIC50': taken as --label, by name.", "'docking', 'model': taken as --score"],
+    ),
     "labels 1 and 2": (
         names(label=Y + 1, score=S),
         ["taken as grades; --pos-label names the positive class of two", "spearman, tau_b: value"],

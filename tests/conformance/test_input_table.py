@@ -38,12 +38,17 @@ def masked(values):
     return np.ma.array(values, mask=mask)
 
 
+def with_commas(values):
+    return [f"{x:.2f}".replace(".", ",") for x in values]
+
+
 # Input, value, how it is made of good ones, a part of the message of its refusal, and what else is
 # passed, of functions that take it.
 TABLE = [
     ("labels", "NaN or None", with_nan, "known in part", {}),
     ("labels", "masked", masked, "masked values", {}),
     ("scores", "NaN", with_nan, "NaN", {}),
+    ("scores", "texts with commas", with_commas, "decimal=','", {}),
     ("scores", "masked", masked, "masked values", {}),
     ("ids", "NaN or None", with_nan, "missing at row 1", {}),
     ("ids", "masked", masked, "masked values", {}),

@@ -209,6 +209,7 @@ def test_what_is_judged_and_what_is_not():
     ("load", "text", "message"),
     [
         (load_trec_run, "q Q0 a 1 2.0\n", "has 5 fields, but 6 or 3 are expected: query"),
+        (load_qrels, "q Q0 a 1 2.0 t\n", "relevance; runs have 6: exchange the files"),
         (load_qrels, "q 0 a 1\n\nq 0 1\n", "Line 3 of .* has 3 fields, but 4 are expected"),
         (load_qrels, "q\tthe doc\t1\n", "3 fields between tabs and 4 between spaces"),
         (load_trec_run, "q a 2\nq b 1\n", "may be ranks or scores: .* with -rank"),

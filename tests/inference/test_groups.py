@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import expit, stdtr, stdtrit
 
-from sklearn_rank import inference
+from sklearn_rank import OrderPreservingRanker, inference
 from sklearn_rank.inference import (
     compare,
     metric_interval,
@@ -29,6 +29,7 @@ from sklearn_rank.metrics import (
     linear_rank_score,
     make_measure,
 )
+from sklearn_rank.model_selection import cross_val_interval
 from tests.oracles import groups as oracle
 from tests.oracles import rank_inference as ranks
 
@@ -364,10 +365,11 @@ def test_rows_in_any_order_and_queries_in_two_dimensions():
     assert found.width == pytest.approx(expected.width)
     square = metric_interval(measure, y.reshape(20, 6), score.reshape(20, 6), groups=user)
     assert square.width == pytest.approx(expected.width)
+    ids = {"qid": qid, "groups": np.where(np.arange(120) == 19, 9, user[qid])}
     with pytest.raises(ValueError, match="groups has different ids within the list with qid 3"):
-        metric_interval(
-            measure, y, score, qid=qid, groups=np.where(np.arange(120) == 19, 9, user[qid])
-        )
+        metric_interval(measure, y, score, **ids)
+    with pytest.raises(ValueError, match=r"within the query 3: .* that recur in several queries"):
+        cross_val_interval(OrderPreservingRanker(), score[:, None], y, measure=measure, **ids)
 
 
 def test_undefined_queries_leave_their_groups():
