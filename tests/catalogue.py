@@ -8,6 +8,7 @@ rankers of two classes share.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import cycle
 from math import inf, log2
 from typing import Any
 
@@ -175,21 +176,24 @@ PHIS = [
     (smoothstep, partial(linear_rank.of_share, function=smoothstep)),
 ]
 
+# Of ties and of the scale, beside the defaults; in short lists LocalAUC(0.99) has no scale.
+WAYS = [
+    ("average", None),
+    ("max", "minmax"),
+    ("mid", "mean"),
+    ("average", "minmax"),
+    ("max", None),
+]
+
 LINEAR_RANK = [
     _linear_rank(metrics.linear_rank_score, {"phi": "wilcoxon"}, linear_rank.wilcoxon),
     _linear_rank(
         metrics.linear_rank_score, {"phi": "van_der_waerden"}, linear_rank.van_der_waerden
     ),
-    # Each phi by its largest and smallest sums, and in turn by the other ways.
+    # Each phi in one way, in turn: they do not know of each other.
     *(
         _linear_rank(metrics.linear_rank_score, {"phi": phi}, shape, ties, normalize)
-        for i, (phi, shape) in enumerate(PHIS)
-        for ties, normalize in (
-            ("max" if i % 2 else "average", "minmax"),
-            (("average", "mid", "max", "average")[i % 4], (None, "mean", None, "mean")[i % 4]),
-        )
-        # In short lists no place counts.
-        if not (phi == metrics.LocalAUC(0.99) and normalize == "minmax")
+        for (phi, shape), (ties, normalize) in zip(PHIS, cycle(WAYS))
     ),
     *(
         _linear_rank(
@@ -307,20 +311,20 @@ TOP = [
     *_cases(
         "recall@top{}",
         orders.recall_at_top,
-        _each("tau", (0.2, 0.35, 0.5), "recall@top{}"),
+        _each("tau", (0.35,), "recall@top{}"),
         undefined=_no_positive,
         weights="relative",
     ),
     *_cases(
         metrics.smoothed_precision_at_top_score,
         orders.smoothed_precision_at_top,
-        _each("tau", (0.2, 0.35, 0.5), "smoothed_precision@top{}"),
+        _each("tau", (0.2, 0.35), "smoothed_precision@top{}"),
         weights="relative",
     ),
     *_cases(
         "enrichment@{:g}",
         orders.enrichment_factor,
-        _each("tau", (0.2, 0.35, 0.5), "enrichment@{:g}"),
+        _each("tau", (0.35,), "enrichment@{:g}"),
         said="fraction",
         undefined=_no_positive,
         weights="relative",
@@ -328,7 +332,7 @@ TOP = [
     *_cases(
         metrics.lift_score,
         orders.lift,
-        _each("tau", (0.2, 0.35, 0.01), "lift@{:g}"),
+        _each("tau", (0.35, 0.01), "lift@{:g}"),
         said="fraction",
         undefined=_no_positive,
         weights="relative",
@@ -351,19 +355,19 @@ TOP = [
     *_cases(
         metrics.recall_at_k_score,
         orders.recall_at_k,
-        _each("k", (3, 1, 20), "recall@{}"),
+        _each("k", (3, 20), "recall@{}"),
         undefined=_no_positive,
     ),
     *_cases(
         metrics.f1_at_k_score,
         orders.f1_at_k,
-        _each("k", (3, 1, 20), "f1@{}"),
+        _each("k", (3,), "f1@{}"),
         undefined=_no_positive,
     ),
     *_cases(
         metrics.success_at_k_score,
         orders.success,
-        _each("k", (2, 3, 20), "success@{}"),
+        _each("k", (2, 20), "success@{}"),
         undefined=_no_positive,
         weights="whole",
     ),
@@ -470,8 +474,8 @@ GRADED = [
     ),
     *(
         case
-        for name in ("profit@{}", "uplift@{}")
-        for case in _cases(name, orders.profit, _each("k", (1, 3, 50), name), **AMOUNTS)
+        for name, ks in (("profit@{}", (1, 3, 50)), ("uplift@{}", (3,)))
+        for case in _cases(name, orders.profit, _each("k", ks, name), **AMOUNTS)
     ),
     *_cases(
         "value_recall@{}",
@@ -482,11 +486,11 @@ GRADED = [
     ),
     *(
         case
-        for name in ("profit@top{}", "uplift@top{}")
+        for name, taus in (("profit@top{}", (0.3, 0.5)), ("uplift@top{}", (0.3,)))
         for case in _cases(
             name,
             orders.precision_at_top,
-            _each("tau", (0.3, 0.5), name),
+            _each("tau", taus, name),
             weights="relative",
             **AMOUNTS,
         )

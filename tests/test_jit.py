@@ -118,10 +118,6 @@ def test_a_fit_works_where_no_cache_can_be_kept(tmp_path):
     assert run(FIT, NUMBA_CACHE_DIR=str(tmp_path / "file" / "cache")).strip() == "True"
 
 
-def test_an_import_compiles_nothing():
-    assert run("import sklearn_rank, sys; print('numba' in sys.modules)").strip() == "False"
-
-
 SMALL_FITS = """
 import sys, warnings
 from inspect import signature

@@ -14,6 +14,7 @@ from sklearn_rank._label_rankings._label_orders import read_label_orders
 from sklearn_rank._label_rankings._label_rankers import label_utilities
 from sklearn_rank.exceptions import ContinuousLabelWarning
 from sklearn_rank.preprocessing import label_grades
+from tests.naming import for_each
 from tests.oracles import label_orders as oracle
 
 NAN = float("nan")
@@ -136,7 +137,7 @@ def test_labels_of_a_fit_order_the_columns_and_refuse_others():
     assert_grades(["2>1"], [[0, 1]], labels=[1, 2])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("y", "target_type", "message"),
     [
         ([[1, 2, 3], [3, 1, 2]], "auto", r"rows such as \[1, 2, 3\], which can be positions"),
@@ -209,9 +210,7 @@ def test_lists_of_rows_and_borda_shares():
     np.testing.assert_array_equal(label_utilities("dcg", complete), 2.0**complete.labels - 1)
 
 
-@pytest.mark.parametrize(
-    "sign", ["->", "→", "≻", "<", ",", ", ", ";", "|", "/", ":", "\t", "-", "_", " "]
-)
+@for_each("sign", ["->", "→", "≻", "<", ",", ", ", ";", "|", "/", ":", "\t", "-", "_", " "])
 def test_orders_with_other_signs_are_no_names_of_classes(sign):
     rows = [("tuna", "eel", "egg"), ("egg", "tuna", "eel"), ("eel", "egg", "tuna")]
     texts = [sign.join(row) for row in rows]

@@ -10,6 +10,7 @@ import pytest
 from sklearn_rank._lists import group_rows
 from sklearn_rank._order import stable_order
 from sklearn_rank._validation import check_qid, check_rows
+from tests.naming import for_each
 
 
 def check(qid, given=None):
@@ -108,7 +109,7 @@ def as_objects(values):
     return array
 
 
-@pytest.mark.parametrize("kind", columns(np.zeros(1, dtype=int)))
+@for_each("kind", columns(np.zeros(1, dtype=int)))
 def test_columns_of_data_frames(kind):
     rng = np.random.default_rng(3)
     for ids in (

@@ -23,6 +23,7 @@ from sklearn_rank._order import (
     top_masses,
     top_threshold,
 )
+from tests.naming import for_each
 
 
 def test_blocks_descend_and_hold_ties():
@@ -115,7 +116,7 @@ def test_masses_of_lists_are_those_of_each():
         assert [top_mass(w, tau) for w in lists] == list(zip(masses, small, strict=True))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("n", "tau", "expected"),
     [(100, 0.07, 7), (105, 0.19, 20), (105, 0.14, 15), (105, 0.095, 10), (105, 0.05, 5),
      (105, 0.01, 1), (7, 0.5, 4), (3, 0.99, 3), (50, 0.29, 15), (50, 0.57, 29), (15, 1 - 0.9, 2),

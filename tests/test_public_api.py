@@ -14,6 +14,7 @@ import numpydoc.validate
 import pytest
 
 import sklearn_rank
+from tests.naming import for_each
 
 ROOT = Path(__file__).parent.parent
 MODULES = [module.name for module in pkgutil.walk_packages(sklearn_rank.__path__, "sklearn_rank.")]
@@ -75,7 +76,7 @@ def complaints(names, ignore=()):
         ]
 
 
-@pytest.mark.parametrize("module_name", PUBLIC_MODULES)
+@for_each("module_name", PUBLIC_MODULES)
 def test_all_is_sorted_and_complete(module_name):
     module = importlib.import_module(module_name)
     assert list(module.__all__) == sorted(set(module.__all__))

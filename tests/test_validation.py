@@ -9,6 +9,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn_rank._lists import LabelType, check_scored_lists
 from sklearn_rank._validation import check_positive, check_qid, check_rows, check_vector
 from sklearn_rank.inference import metric_interval
+from tests.naming import for_each
 
 
 def check_binary_scores(y_true, y_score, *, pos_label=None, **arguments):
@@ -148,7 +149,7 @@ def test_a_class_as_relevance():
         check_graded_scores([-np.inf, 2], [1, 2], lowest=-np.inf)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "settings", "message"),
     [
         ([], {}, "v is empty"),

@@ -13,6 +13,7 @@ from sklearn_rank.bounds import (
     auc_variance_bound,
 )
 from sklearn_rank.bounds._bound import binary_kl, kl_limits
+from tests.naming import for_each
 from tests.oracles import auc_variance as oracle
 from tests.oracles import pairings
 
@@ -46,7 +47,7 @@ def test_kl_limits():
 @pytest.mark.parametrize(("n_pos", "n_neg"), COUNTS)
 def test_each_bound_is_at_most_the_looser_one(n_pos, n_neg):
     for side in ("both", "lower", "upper"):
-        for delta, auc in product((0.001, 0.05, 0.5), (0.0, 0.3, 0.5, 0.99, 1.0)):
+        for delta, auc in product((0.001, 0.5), (0.0, 0.3, 0.99, 1.0)):
             kl, hoeffding, mcdiarmid = (
                 auc_bound(
                     n_pos, n_neg, delta, method=method, side=side, **given(method, auc)
@@ -173,7 +174,7 @@ def test_default_chooses_without_a_look_at_the_auc():
     # Else it would be the smaller of two, which fails more often than either.
     for counts, delta in product(COUNTS, DELTAS):
         theorems = {
-            auc_bound(*counts, delta, auc=auc).theorem for auc in np.linspace(0, 1, 11).tolist()
+            auc_bound(*counts, delta, auc=auc).theorem for auc in np.linspace(0, 1, 6).tolist()
         }
         assert len(theorems) == 1
 
@@ -211,7 +212,7 @@ def test_default_sample_size_is_the_smallest(function_class):
         assert default == min(others)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "call", "message"),
     [
         (ValueError, lambda: auc_bound(-1, 5, 0.1), "n_pos=-1 must be at least 0"),
@@ -255,8 +256,19 @@ def test_refusals(error, call, message):
 # ---------------------------------------------------------------------------------- as a guarantee
 
 
-@pytest.mark.parametrize("method", ["tightest", "mcdiarmid", "hoeffding", "kl", "chebyshev"])
-@pytest.mark.parametrize("side", ["lower", "upper", "both"])
+@pytest.mark.parametrize(
+    ("method", "side"),
+    [
+        ("tightest", "lower"),
+        ("tightest", "both"),
+        ("mcdiarmid", "upper"),
+        ("hoeffding", "both"),
+        ("kl", "lower"),
+        ("kl", "upper"),
+        ("chebyshev", "lower"),
+        ("chebyshev", "both"),
+    ],
+)
 def test_violated_at_most_delta_at_the_largest_variance(method, side):
     # The smaller class lies wholly above or below the other: a mean of draws of 0 and 1.
     for n, delta in product((5, 7, 30), (0.1, 0.5)):
@@ -284,8 +296,10 @@ def laws(rng, n_items, spread):
     ]
 
 
-@pytest.mark.parametrize(("m", "n"), [(1, 3), (2, 2), (3, 2)])
-@pytest.mark.parametrize("spread", [0.05, 0.5, 5.0])
+@pytest.mark.parametrize(
+    ("m", "n", "spread"),
+    [(1, 3, 0.5), (2, 2, 0.05), (2, 2, 5.0), (3, 2, 0.5), (3, 2, 5.0)],
+)
 def test_chernoffs_bound_needs_no_identical_laws(m, n, spread):
     # Theorem 4 of the proofs, with every outcome and every pairing listed.
     rng = np.random.default_rng(10 * m + n)

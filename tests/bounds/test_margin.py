@@ -10,6 +10,7 @@ from scipy.stats import binom, norm
 from sklearn_rank.bounds import accuracy_at_top_margin_bound, auc_margin_bound
 from sklearn_rank.bounds._rank_statistics import GRID, auc_margin_loss, margin_loss
 from sklearn_rank.metrics import roc_auc_score
+from tests.naming import for_each
 
 
 def phi(u, rho):
@@ -190,7 +191,7 @@ def test_normal_scores_at_realistic_sizes():
 # --------------------------------------------------------------------------------------- refusals
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"margins_neg": []}, "margins_neg is empty: pass at least one item"),

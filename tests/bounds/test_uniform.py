@@ -14,6 +14,7 @@ from sklearn_rank.bounds import (
     auc_fold_mean_bound,
     auc_sample_size_bound,
 )
+from tests.naming import for_each
 
 METHODS = ["averaging", "strict", "central", "paper", "freund"]
 PLANE = FunctionClass("linear", n_features=2)
@@ -311,7 +312,7 @@ def test_folds_are_not_surer_than_one():
 # -------------------------------------------------------------------------------------- refusals
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "change", "message"),
     [
         (ValueError, {"n_pos": -1}, "n_pos=-1 must be at least 0"),

@@ -21,6 +21,7 @@ from sklearn_rank.losses import (
     PointwiseLogistic,
     TemplateLoss,
 )
+from tests.naming import for_each
 from tests.oracles import calibration as oracle
 
 MEASURES = {
@@ -224,7 +225,7 @@ def test_the_bound_names_its_theorem(loss, words):
     assert any("sum" in text for text in bound.assumptions)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (("comparison_logistic", "ndcg", 0.1, 9), "not order-preserving"),

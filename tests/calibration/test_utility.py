@@ -9,6 +9,7 @@ import pytest
 from sklearn_rank.calibration import utility
 from sklearn_rank.exceptions import CalibrationWarning
 from sklearn_rank.metrics import get_measure
+from tests.naming import for_each
 from tests.oracles import calibration as oracle
 from tests.oracles import orders
 
@@ -80,7 +81,7 @@ def test_spearman_too():
         np.testing.assert_allclose(rest, rest[0], atol=1e-12)
 
 
-@pytest.mark.parametrize("measure", [case[0] for case in GRADED + BINARY] + ["spearman"])
+@for_each("measure", [case[0] for case in GRADED + BINARY] + ["spearman"])
 def test_weights_are_repetitions(measure):
     rng = np.random.default_rng(2)
     for _ in range(10):
@@ -94,7 +95,7 @@ def test_weights_are_repetitions(measure):
         np.testing.assert_allclose(u[rows], utility(measure, labels[rows]), rtol=1e-12)
 
 
-@pytest.mark.parametrize("measure", [case[0] for case in GRADED + BINARY] + ["spearman", "ap"])
+@for_each("measure", [case[0] for case in GRADED + BINARY] + ["spearman", "ap"])
 def test_lists_in_any_order(measure):
     rng = np.random.default_rng(3)
     # RBP divides by the highest grade of all lists.

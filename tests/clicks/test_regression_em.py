@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank.clicks import em_propensities
 from sklearn_rank.datasets import make_clicks
+from tests.naming import for_each
 from tests.oracles import clicks as oracles
 
 # Of scikit-learn 1.8 where C is infinite.
@@ -113,7 +114,7 @@ def test_an_unfinished_search_warns():
     assert found.n_iter == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         (

@@ -22,6 +22,7 @@ from sklearn_rank import (
     preprocessing,
 )
 from sklearn_rank.inference import LabelDesign
+from tests.naming import for_each
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -440,7 +441,7 @@ NO_ROWS = {"at", "batches", "features", "k", "n_items", "prior", "tau", "thresho
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", CALLS)
+@for_each("name", CALLS)
 def test_wrong_arrays_are_refused(name):
     function, arguments = CALLS[name]
     function(**arguments)
@@ -616,7 +617,7 @@ def of_scalars():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("function", "signature", "arguments"), of_scalars())
+@for_each(("function", "signature", "arguments"), of_scalars())
 def test_a_wrong_scalar_is_an_error_that_names_its_argument(function, signature, arguments):
     function(**arguments)
     left = {"X", "y", "estimator", "estimators", "param_grid", "run", "qrels", "arrays"}

@@ -15,6 +15,7 @@ import pytest
 
 from sklearn_rank import bounds, inference
 from sklearn_rank.bounds import Bound, FunctionClass
+from tests.naming import for_each
 
 INTEGERS = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.uint64, np.int64)
 FLOATS = (np.float16, np.float32, np.longdouble, Fraction)
@@ -217,7 +218,7 @@ def test_every_bound_has_a_call():
         assert {*call.counts, *call.shares, *call.numbers} <= names
 
 
-@pytest.mark.parametrize("call", CALLS, ids=str)
+@for_each("call", CALLS)
 def test_counts_and_numbers_of_any_type(call):
     expected = call()
     for kind in INTEGERS:

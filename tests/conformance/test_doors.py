@@ -18,6 +18,7 @@ from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names, ge
 from sklearn_rank.metrics._top import AtKMeasure
 from sklearn_rank.model_selection import cross_val_compare, cross_val_interval
 from tests.catalogue import scores_for
+from tests.naming import for_each
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.UndefinedMetricWarning",
@@ -73,7 +74,7 @@ def by_batches(measure, **ids):
     return accumulator.result()
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@for_each("measure", MEASURES)
 def test_values_of_a_measure_are_the_same_at_every_door(measure):
     score, other = (scores_for(measure, x) for x in X.T)
     for way, ids in WAYS.items():
@@ -88,7 +89,7 @@ def test_values_of_a_measure_are_the_same_at_every_door(measure):
     assert compare(measure, Y, {"a": score, "b": other}, qid=QID).values[0] == value
 
 
-@pytest.mark.parametrize("measure", [x for x in MEASURES if get_measure(x).has_direction][::4])
+@for_each("measure", [x for x in MEASURES if get_measure(x).has_direction][::4])
 def test_a_scorer_without_ids_warns_once_unless_told(measure):
     model, scorer = First().fit(X, Y), get_scorer(get_measure(measure))
     columns = scores_for(measure, X)

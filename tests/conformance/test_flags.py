@@ -26,6 +26,7 @@ from sklearn_rank import (
     plotting,
     preprocessing,
 )
+from tests.naming import for_each
 
 from .test_estimators import FOR_CHECKS
 from .test_inputs import OTHERS
@@ -178,7 +179,7 @@ def test_the_flags_are_found():
     } <= set(CASES)
 
 
-@pytest.mark.parametrize("case", CASES)
+@for_each("case", CASES)
 def test_what_is_not_true_or_false_is_refused(case):
     thing, flag = CASES[case]
     call = call_of(thing)

@@ -19,6 +19,7 @@ from sklearn_rank import (
 from sklearn_rank.model_selection import BoundSearchCV, cross_val_compare, cross_val_interval
 from sklearn_rank.preprocessing import QueryNormalizer
 from tests.catalogue import BIPARTITE_RANKERS, LABEL_RANKERS, META_RANKERS, QUERY_RANKERS
+from tests.naming import for_each
 
 from .test_inputs import ARRAYS, IDS, LABELS, arguments_of, functions
 from .test_inputs import pytestmark as pytestmark
@@ -82,7 +83,7 @@ TABLE = [
     ),
 ]
 NAMES = {"labels": "y_true", "scores": "y_score", "ids": "qid", "weights": "sample_weight"}
-ROW = pytest.mark.parametrize(("role", "value", "change", "message", "others"), TABLE)
+ROW = for_each(("role", "value", "change", "message", "others"), TABLE)
 FIT_ROWS = [
     (role, change, message)
     for role, _, change, message, others in TABLE
@@ -150,7 +151,7 @@ def damaged(method):
             yield {**given, name: change(given[name])}, re.escape(message)
 
 
-@pytest.mark.parametrize("estimator", FITTED, ids=repr)
+@for_each("estimator", FITTED)
 def test_fits_refuse(estimator):
     estimator = clone(estimator)
     for given, message in damaged(estimator.fit):

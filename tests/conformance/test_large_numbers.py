@@ -12,10 +12,11 @@ from sklearn_rank._lists import Lists
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import TopDCG, get_measure
 from tests.catalogue import METRICS, WAYS_IN
+from tests.naming import for_each
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
-every_way_in = pytest.mark.parametrize("case", WAYS_IN, ids=str)
+every_way_in = for_each("case", WAYS_IN)
 Y_TRUE, Y_SCORE = [1, 0, 1, 0, 0, 1], [5, 4, 3, 3, 2, 1]
 
 # ------------------------------------------------------------------------------------- weights
@@ -45,7 +46,7 @@ POSITIONS = [
 ]
 
 
-@pytest.mark.parametrize("case", POSITIONS, ids=str)
+@for_each("case", POSITIONS)
 def test_positions_beyond_the_length_are_the_whole_list(case):
     y_true = np.resize(case.grades, 6)
     parameters = {name: value for name, value in case.parameters.items() if name != "k"}

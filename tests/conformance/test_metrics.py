@@ -14,13 +14,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank import metrics
 from sklearn_rank.exceptions import SmallTopWarning
 from tests.catalogue import FUNCTIONS, METRICS, WAYS_IN
+from tests.naming import for_each
 from tests.oracles.orders import orders
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
-every_measure = pytest.mark.parametrize("case", METRICS, ids=str)
-every_function = pytest.mark.parametrize("case", FUNCTIONS, ids=str)
-every_way_in = pytest.mark.parametrize("case", WAYS_IN, ids=str)
+every_measure = for_each("case", METRICS)
+every_function = for_each("case", FUNCTIONS)
+every_way_in = for_each("case", WAYS_IN)
 WEIGHABLE = [case for case in FUNCTIONS if case.weights != "none"]
 
 EXACT = 1e-13
@@ -180,7 +181,7 @@ def test_infinities_are_in_order_and_zeros_are_equal(case):
 # --------------------------------------------------------------------------------------- weights
 
 
-@pytest.mark.parametrize("case", [case for case in METRICS if case.weights != "none"], ids=str)
+@for_each("case", [case for case in METRICS if case.weights != "none"])
 def test_whole_weights_are_repetitions(case):
     rng = np.random.default_rng(2)
     y_true, y_score, qid = stacked(random_lists(case.grades, 25, 6, 0))
@@ -208,7 +209,7 @@ def test_whole_weights_are_repetitions(case):
         assert weighted == close(value, abs=1e-12)
 
 
-@pytest.mark.parametrize("case", [case for case in WAYS_IN if case.weights != "none"], ids=str)
+@for_each("case", [case for case in WAYS_IN if case.weights != "none"])
 def test_weight_zero_is_absence(case):
     # Whatever stands in a row of weight 0.
     for y_true, y_score in lists(case, n_lists=4):
@@ -229,7 +230,7 @@ def test_weight_zero_is_absence(case):
     assert 1000 not in ids
 
 
-@pytest.mark.parametrize("case", WEIGHABLE, ids=str)
+@for_each("case", WEIGHABLE)
 def test_tied_items_of_one_label_are_one_item_of_their_weight(case):
     y_true, y_score, qid = stacked([pair for pair in lists(case) if len(pair[0]) > 1])
     weight = real_weights(case, len(qid))
@@ -283,9 +284,7 @@ def test_real_weights_close_to_whole_ones(case):
     assert same.all()
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in FUNCTIONS if case.weights == "relative"], ids=str
-)
+@for_each("case", [case for case in FUNCTIONS if case.weights == "relative"])
 def test_real_weights_scale_freely(case):
     y_true, y_score, qid = stacked(lists(case))
     weight = real_weights(case, len(qid))
@@ -399,7 +398,7 @@ def test_two_dimensions_are_one_list_per_row(case):
     )
 
 
-@pytest.mark.parametrize("case", [case for case in WAYS_IN if case.two_dimensions], ids=str)
+@for_each("case", [case for case in WAYS_IN if case.two_dimensions])
 def test_nan_in_two_dimensions_is_no_item(case):
     pairs = [pair for pair in lists(case, n_lists=12) if len(pair[0]) < 6]
     y_true, y_score, weight = np.full((3, len(pairs), 6), np.nan)
@@ -631,7 +630,7 @@ def test_nan_is_refused_with_its_row(case):
         case([1, 0, 1, 0], [1.0, 2, 3.0, np.nan], **case.weighted([0, 1, 1, 1]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (([1, 0], [1.0]), r"\(2,\), but y_score \(1,\)"),
@@ -666,7 +665,7 @@ FOUR = ([1, 0, 1, 0], [4, 3, 2, 1])
 MISSING_DATE = np.array(["2020-01-01", "NaT", "2020-01-01", "2020-01-02"], dtype="datetime64[D]")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"qid": [2, 2]}, r"np\.repeat"),
@@ -720,7 +719,7 @@ def test_bad_arguments_of_two_dimensions_are_refused(arguments, message):
                 case([[1, 0], [1, 0]], [[4, 3], [2, 1]], **arguments)
 
 
-@pytest.mark.parametrize("case", [case for case in FUNCTIONS if case.two_dimensions], ids=str)
+@for_each("case", [case for case in FUNCTIONS if case.two_dimensions])
 def test_shapes_of_two_dimensions_must_agree(case):
     for y_score in ([[1, 2, 3]], [1, 2, 3], [[1, 2], [3, 4]]):
         with pytest.raises(ValueError, match="shape"):
@@ -735,7 +734,7 @@ def test_shapes_of_two_dimensions_must_agree(case):
 BINARY = [case for case in FUNCTIONS if case.grades == (0, 1)]
 
 
-@pytest.mark.parametrize("case", BINARY, ids=str)
+@for_each("case", BINARY)
 def test_labels_of_any_kind(case):
     y_true, y_score = np.array([1, 0, 0, 1, 1]), [5, 4, 3, 3, 1]
     value = case(y_true, y_score)
@@ -772,7 +771,7 @@ def test_missing_labels_of_pandas(dtype):
             case(labels, [4, 3, 2, 1])
 
 
-@pytest.mark.parametrize("case", [case for case in FUNCTIONS if case.grades != (0, 1)], ids=str)
+@for_each("case", [case for case in FUNCTIONS if case.grades != (0, 1)])
 def test_graded_measures_take_a_positive_label(case):
     y_score = [5, 4, 3, 3, 1]
     value = case([1, 0, 0, 1, 1], y_score)

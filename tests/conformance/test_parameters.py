@@ -56,7 +56,8 @@ CASES = [
 def test_odd_numbers(ranker, name):
     base = LogisticRegression() if isinstance(ranker, TopFocusedRanker) else None
     (X, y), ids = data_of(ranker)
-    for value in (*NO_NUMBERS, *OUT_OF_RANGE):
+    i = sum(map(ord, name)) % len(NO_NUMBERS)
+    for value in (*NO_NUMBERS[i : i + 2], *OUT_OF_RANGE):
         ranker = clone(ranker)
         if base is not None:
             ranker.set_params(estimator=base)

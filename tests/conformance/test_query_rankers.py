@@ -429,7 +429,8 @@ def test_rows_without_ids_are_refused_where_a_search_may_have_kept_them(ranker, 
                 clone(ranker), X, y, cv=cv, groups=groups, n_jobs=n_jobs, error_score="raise"
             )
     one = clone(ranker).set_params(single_list=True)
-    cross_val_score(one, X, y, cv=KFold(3), n_jobs=n_jobs, error_score="raise")
+    with parallel_config("threading"):
+        cross_val_score(one, X, y, cv=KFold(3), n_jobs=n_jobs, error_score="raise")
 
 
 @every_class

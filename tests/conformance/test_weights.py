@@ -15,6 +15,7 @@ from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import average_precision_score, get_scorer, ndcg_score
 from sklearn_rank.rankers import OrderPreservingRanker, RankEnsemble, RankStatisticRanker
 from tests.catalogue import FUNCTIONS, METRICS
+from tests.naming import for_each
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::{category.__module__}.{category.__name__}")
@@ -22,7 +23,7 @@ pytestmark = [
 ]
 
 WEIGHABLE = [case for case in FUNCTIONS if case.weights != "none"]
-weighable = pytest.mark.parametrize("case", WEIGHABLE, ids=str)
+weighable = for_each("case", WEIGHABLE)
 
 
 def weights_of(case, rng, n):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.datasets import make_clicks
+from tests.naming import for_each
 
 Y = np.array([0, 3, 1, 2, 0, 1])
 SCORE = np.array([1.0, 3.0, 2.0, 5.0, 9.0, 7.0])
@@ -75,7 +76,7 @@ def test_seeds_and_ties():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"y": np.zeros(6)}, "no relevance above 0"),

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank.datasets import make_subset_ranking
 from sklearn_rank.metrics import dcg_score
+from tests.naming import for_each
 
 UTILITIES = ("linear", "logistic", "exponential", "product")
 
@@ -213,7 +214,7 @@ def test_no_linear_score_helps_for_a_product():
     assert expected_dcg(bunch, bunch.data @ coef) - equal < 0.1 * (best - equal)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
         ({"n_queries": 0}, "n_queries=0 must be at least 1"),

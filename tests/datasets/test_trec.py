@@ -19,6 +19,7 @@ from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
 from sklearn_rank.exceptions import MissingQueryWarning
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import get_measure
+from tests.naming import for_each
 
 ignore_undefined = pytest.mark.filterwarnings(
     f"ignore::{UndefinedMetricWarning.__module__}.{UndefinedMetricWarning.__name__}"
@@ -205,7 +206,7 @@ def test_what_is_judged_and_what_is_not():
     assert both.unjudged == ["z"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("load", "text", "message"),
     [
         (load_trec_run, "q Q0 a 1 2.0\n", "has 5 fields, but 6 or 3 are expected: query"),

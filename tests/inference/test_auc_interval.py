@@ -15,6 +15,7 @@ from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._evidence import check_lists
 from sklearn_rank.inference._roc import auc_score_limits, sample_moments
 from sklearn_rank.metrics import get_measure
+from tests.naming import for_each
 from tests.oracles import auc_variance as oracle
 from tests.oracles.groups import robust_variance
 
@@ -209,7 +210,7 @@ def test_no_certainty_from_no_spread(method):
         interval([4], [1, 5, 3], method=method)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"level": 1.0}, r"level=1\.0 must be a number in \(0, 1\)\."),

@@ -28,6 +28,7 @@ from sklearn_rank.metrics import (
 )
 from sklearn_rank.metrics._shared import ListInParts
 from tests.catalogue import scores_for
+from tests.naming import for_each
 
 N = 360
 
@@ -229,7 +230,7 @@ def test_of_queries(name):
     same(QUERIES[name](lazy(data, whole=9)), QUERIES[name](data))
 
 
-@pytest.mark.parametrize("name", ROWS)
+@for_each("name", ROWS)
 def test_rows_are_refused(name):
     with pytest.raises(TypeError, match=r"is a dask collection, .*: pass .*\.compute\(\)"):
         ROWS[name](lazy(rows()))
@@ -405,7 +406,7 @@ OF_LISTS = sorted(
 )
 
 
-@pytest.mark.parametrize("name", OF_LISTS)
+@for_each("name", OF_LISTS)
 def test_accumulated_list(name):
     data, rng = rows(3), np.random.default_rng(0)
     data["a"] = scores_for(name, data["a"])

@@ -18,7 +18,7 @@ from sklearn_rank.metrics import (
 from sklearn_rank.metrics._influence import linear_rank_influence_of, partial_auc_influence_of
 from sklearn_rank.metrics._shared import as_score_generating, rank_bias
 from tests.catalogue import scores_for
-from tests.naming import shown
+from tests.naming import for_each, shown
 
 PHIS = [Wilcoxon(), LocalAUC(0.7), Power(3), Exponential(5.0), VanDerWaerden(), np.square]
 
@@ -71,9 +71,7 @@ def test_influence_on_partial_areas(limits):
     _same(found, expected, items)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in get_measure_names() if get_measure(name).has_influence]
-)
+@for_each("name", [name for name in get_measure_names() if get_measure(name).has_influence])
 def test_measures_take_counts(name):
     measure = get_measure(name)
     positive, score, counts, items = _table(2)

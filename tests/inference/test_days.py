@@ -22,6 +22,7 @@ from sklearn_rank.metrics import Accumulator, get_measure
 from sklearn_rank.metrics._evidence import Groups
 from sklearn_rank.metrics._in_time import independent_units, look_dependent
 from sklearn_rank.model_selection import cross_val_interval
+from tests.naming import for_each
 from tests.oracles import days as oracle
 
 DAY = np.datetime64("2024-01-30")
@@ -189,7 +190,7 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("name", DOORS)
+@for_each("name", DOORS)
 def test_only_the_variance_knows_of_times(name):
     y, a, b, day = log(7, r=0.95)
     columns = y, a, b

@@ -30,6 +30,7 @@ from sklearn_rank.metrics import (
     make_measure,
 )
 from sklearn_rank.model_selection import cross_val_interval
+from tests.naming import for_each
 from tests.oracles import groups as oracle
 from tests.oracles import rank_inference as ranks
 
@@ -120,7 +121,7 @@ CALLS = {
         FIRST, y, {"a": a, "b": b}, qid=np.arange(len(y)), groups=g, method="t"
     ),
 }
-every_call = pytest.mark.parametrize("name", CALLS)
+every_call = for_each("name", CALLS)
 
 
 def numbers(found):

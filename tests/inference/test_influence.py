@@ -17,6 +17,7 @@ from sklearn_rank.metrics import (
 from sklearn_rank.metrics._influence import linear_rank_influence_of
 from sklearn_rank.metrics._shared import rank_bias
 from tests.catalogue import variance_of_influence
+from tests.naming import for_each
 from tests.oracles import rank_inference as oracle
 
 SMOOTH = {
@@ -218,7 +219,7 @@ def test_limits_of_the_population_join_those_at_its_share_with_other_shares(name
     np.testing.assert_allclose([found.estimate, found.low, found.high], expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "columns"),
     [
         (name, columns)

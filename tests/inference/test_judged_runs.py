@@ -24,6 +24,7 @@ from sklearn_rank.metrics import (
     recall_at_k_score,
     reciprocal_rank_score,
 )
+from tests.naming import for_each
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* is undefined for:sklearn.exceptions.UndefinedMetricWarning",
@@ -317,7 +318,7 @@ def test_groups_and_segments_are_of_queries():
         compare("recall@5", qrels, runs, groups={"q0": 1})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("qrels", "run", "message"),
     [
         ({"q": {"a": 1}}, {"r": {"a": 1}}, "No query of the run is judged: the run has 'r'"),

@@ -26,7 +26,7 @@ from tests.oracles.late_labels import (
 HORIZON, AS_OF = 10, 20
 
 
-@pytest.fixture(params=range(4))
+@pytest.fixture(params=range(2))
 def log(request):
     """Rows on whole days, so that entries, events and ends tie, and labels of 0 come early too."""
     rng = np.random.default_rng(request.param)

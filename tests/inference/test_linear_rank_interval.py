@@ -17,7 +17,7 @@ from sklearn_rank.metrics import (
     partial_auc_score,
     precision_at_top_score,
 )
-from tests.naming import shown
+from tests.naming import for_each, shown
 from tests.oracles import rank_inference as oracle
 
 BOUNDED = [Wilcoxon(), Power(3), Exponential(5.0), LocalAUC(0.5), lambda u: u**2]
@@ -275,7 +275,7 @@ def test_precision_interval_at_the_edges():
 # ---------------------------------------------------------------------------------------- refusals
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"phi": TopDCG(3)}, "depends on the length of the list.*bootstrap"),

@@ -13,7 +13,7 @@ from sklearn_rank.metrics import TopDCG, bedroc_score, get_measure, linear_rank_
 from sklearn_rank.metrics._score_generating import Screening
 from sklearn_rank.metrics._shared import ClassInfluence
 from tests.catalogue import variance_of_influence
-from tests.naming import shown
+from tests.naming import for_each
 
 LIST = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
 GROUPS = [0, 1, 2, 0, 1, 3, 3, 2]
@@ -64,7 +64,7 @@ def test_an_influence_of_ones_own():
         metric_interval(measure, *same)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("measure", "options", "message"),
     [
         ("ndcg", {}, "ndcg of one list is a single value.*pass qid"),
@@ -82,7 +82,6 @@ def test_an_influence_of_ones_own():
         ),
         ("bedroc@20", {"level": 2}, "level=2"),
     ],
-    ids=shown,
 )
 def test_refusals(measure, options, message):
     with pytest.raises(ValueError, match=message):

@@ -20,7 +20,7 @@ from sklearn_rank.metrics import (
     precision_at_k_score,
 )
 from tests.catalogue import scores_for
-from tests.naming import shown
+from tests.naming import for_each, shown
 from tests.oracles import one_list as oracle
 
 
@@ -55,7 +55,7 @@ def numbers(found):
 # ------------------------------------------------------------------------------ all measures
 
 
-@pytest.mark.parametrize(("name", "grouped"), list(zip(WITH_INFLUENCE, cycle([False, True]))))
+@for_each(("name", "grouped"), list(zip(WITH_INFLUENCE, cycle([False, True]))))
 def test_the_standard_error_is_that_of_a_comparison(name, grouped):
     y, score, groups = rows()
     groups = groups if grouped else None
@@ -65,7 +65,7 @@ def test_the_standard_error_is_that_of_a_comparison(name, grouped):
     assert found.standard_error == pytest.approx(both.standard_errors[0], rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["ap", "bedroc@20", "precision@top0.1"])
+@pytest.mark.parametrize("name", ["ap", "precision@top0.1"])
 def test_the_standard_error_is_the_deviation_between_lists(name):
     rng, y = np.random.default_rng(0), np.arange(100) < 20
     found = [metric_interval(name, y, rng.normal(size=100) + 1.5 * y) for _ in range(200)]
@@ -74,7 +74,7 @@ def test_the_standard_error_is_the_deviation_between_lists(name):
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(values), rel=0.12)
 
 
-@pytest.mark.parametrize("name", WITH_INFLUENCE)
+@for_each("name", WITH_INFLUENCE)
 def test_the_value_of_a_long_list_is_that_of_the_measure(name):
     # Of long lists only a part is sorted where the top alone counts.
     rng = np.random.default_rng(5)
@@ -85,7 +85,7 @@ def test_the_value_of_a_long_list_is_that_of_the_measure(name):
     assert found.low < found.estimate < found.high
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_of_every_measure(name):
     (y, score, _), measure = rows(), get_measure(name)
     score = scores_for(name, score)
@@ -120,7 +120,7 @@ def test_of_every_measure(name):
         metric_interval(name, y, np.where(score == score.max(), np.nan, score))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_a_constant_score_has_an_interval(name):
     y, _, _ = rows()
     found = metric_interval(name, y, np.zeros(len(y)))
@@ -170,7 +170,7 @@ def test_groups_are_taken_or_refused(name):
         assert repeated.width > more * once.width or name.startswith("enrichment")
 
 
-@pytest.mark.parametrize("name", sorted(set(MEASURES) - set(NAMES)))
+@for_each("name", sorted(set(MEASURES) - set(NAMES)))
 def test_others_are_refused_with_the_reason(name):
     y, score, _ = rows()
     with pytest.raises(ValueError, match=r"pass\s+qid"):
@@ -191,8 +191,7 @@ def test_reasons(measure, message):
         metric_interval(measure, [1, 0, 1], [1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize("name", WITH_INFLUENCE)
-@pytest.mark.parametrize("digits", [9, 1])
+@pytest.mark.parametrize(("name", "digits"), list(zip(WITH_INFLUENCE, cycle([9, 1]))))
 def test_rows_that_are_merged_count_as_single_ones(name, digits, monkeypatch):
     y, score, level = rows(n=600)
     if get_measure(name).kind != "binary":
@@ -248,7 +247,7 @@ def test_of_every_method(method):
     score = scores_for(measure, score)
 
     def interval(*rows, **options):
-        options |= {"method": method.name, "n_resamples": 999, "random_state": 0}
+        options |= {"method": method.name, "n_resamples": 299, "random_state": 0}
         return metric_interval(measure, *rows, **options)
 
     found, wider = interval(y, score), interval(y, score, level=0.99)
@@ -379,8 +378,16 @@ def test_positives_above_the_highest_negative(score):
 # ------------------------------------------------------------------------------- correlations
 
 
-@pytest.mark.parametrize("name", ["spearman", "tau_b", "somers_d", "c_index"])
-@pytest.mark.parametrize("ties", ["none", "scores", "grades", "both"])
+@pytest.mark.parametrize(
+    ("name", "ties"),
+    [
+        *((name, "both") for name in ("spearman", "tau_b", "somers_d", "c_index")),
+        ("spearman", "none"),
+        ("tau_b", "scores"),
+        ("somers_d", "grades"),
+        ("c_index", "scores"),
+    ],
+)
 def test_influence_on_correlations(name, ties):
     rng = np.random.default_rng(3)
     y = rng.normal(size=120)

@@ -11,6 +11,7 @@ from sklearn_rank.inference import LabelDesign, compare, metric_interval, plan_l
 from sklearn_rank.inference._evidence import check_lists
 from sklearn_rank.metrics import get_measure, linear_rank_score
 from sklearn_rank.metrics._shared import LabelTotal, PartialLabels
+from tests.naming import for_each
 from tests.oracles import partial_labels as oracle
 
 
@@ -80,7 +81,7 @@ def test_predicted_labels_follow_a_block_of_positives():
     assert q[~block].mean() < 0.08
 
 
-@pytest.mark.parametrize("n_found", [0, 1, 4, 12, 30])
+@pytest.mark.parametrize("n_found", [0, 4, 30])
 def test_limits_of_a_count_are_near_those_of_its_midp_values(n_found):
     # 60 labels of the 400 rows of the top; the other rows do not count.
     rng = np.random.default_rng(n_found)
@@ -213,7 +214,7 @@ def predicted(proxy):
     return LabelDesign(strata=np.zeros(len(proxy)), proxy=proxy)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"design": None}, r"pass all rows and design=, a LabelDesign"),
@@ -411,7 +412,7 @@ OF_ONE_LIST = (
 )
 
 
-@pytest.mark.parametrize("name", OF_ONE_LIST.split())
+@for_each("name", OF_ONE_LIST.split())
 def test_with_all_labels_a_design_changes_no_limit_of_the_population(name):
     y, _, challenger = population(300, 40)
     of_lists = metric_interval(name, y, challenger, conditional=False)
@@ -523,8 +524,8 @@ def test_short_lists_of_one_class_have_limits_or_are_refused(label):
 @pytest.mark.parametrize("name", ["bedroc@5", "bedroc@20", "pnorm@4", "rie@5"])
 def test_the_worst_order_is_no_other_convention(name):
     # The value is 0 but for rounding, which is not by how much conventions differ.
-    for n in (6, 7, 9, 12):
-        for n_pos in range(2, n - 1):
+    for n in (6, 9, 12):
+        for n_pos in range(2, n - 1, 3):
             labels = (np.arange(n) >= n - n_pos).astype(float)
             labels[0] = np.nan
             found = check_lists(get_measure(name), labels, [-np.arange(n)], design="all")

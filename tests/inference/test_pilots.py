@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
 from sklearn_rank._planning._plans import Question, _degrees, pilot_model, read_pilot
 from sklearn_rank.inference import metric_interval, sample_size
 from sklearn_rank.inference._evidence import check_groups, check_lists, influences_of
 from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.metrics import get_measure
-from tests.inference.test_one_list import WITH_INFLUENCE
 
 LISTS = ["auc", "bedroc@20", "gini", "partial_auc@fpr0.2"]
 CONTRAST = np.array([1.0, -1.0])
@@ -44,25 +42,6 @@ def model(measure, pilot, prevalence=None, groups=None):
 
 
 # ------------------------------------------------------------------------ at the size of the pilot
-
-
-@pytest.mark.parametrize(
-    ("measure", "grouped"),
-    [
-        (name, i % 2 == 1)
-        for i, name in enumerate(WITH_INFLUENCE)
-        if not get_measure(name).depends_on_length
-    ],
-)
-def test_the_width_is_that_of_the_interval_of_the_pilot(measure, grouped):
-    y, scores, rng = items()
-    score = expit(scores["b"]) if get_measure(measure).of_probabilities else scores["b"]
-    groups = rng.integers(0, 60, len(y)) if grouped else None
-    options = {"n": len(y), "groups": groups, "random_state": 0}
-    plan = sample_size(measure, pilot=(y, score), **options)
-    found = metric_interval(measure, y, score, groups=groups)
-    assert plan.width == pytest.approx(found.width, rel=1e-12)
-    assert (plan.n_pos in (90, None), plan.unit) == (True, "items")
 
 
 @pytest.mark.parametrize("grouped", [False, True])

@@ -12,6 +12,7 @@ from sklearn_rank.metrics import (
     linear_rank_score,
     partial_auc_score,
 )
+from tests.naming import for_each
 
 
 def rank_interval(phi, method="influence", normalize="minmax"):
@@ -60,7 +61,7 @@ INTERVALS = {
 SYMMETRIC = {"auc": 0.0, "auc, kl": 0.0, "wilcoxon": 0.02}
 MEASURES = ["auc", "local_auc@0.6", "bedroc@5", "pnorm@3"]
 
-every_interval = pytest.mark.parametrize("name", INTERVALS)
+every_interval = for_each("name", INTERVALS)
 every_measure = pytest.mark.parametrize("measure", MEASURES)
 
 
@@ -129,7 +130,7 @@ def test_increasing_maps_of_either_score_change_no_test(measure):
 
 @every_measure
 def test_scorers_turned_round(measure):
-    for y, a, b in pairs():
+    for y, a, b in pairs(n_pairs=2):
         for labels in (y, {"a": y, "b": y}):
             found = compare(measure, labels, {"a": a, "b": b})
             turned = compare(measure, labels, {"a": b, "b": a})

@@ -12,6 +12,7 @@ from sklearn_rank.inference._limits import (
     holm_adjust,
 )
 from sklearn_rank.metrics import dcg_score, get_measure, make_measure, ndcg_score, roc_auc_score
+from tests.naming import for_each
 from tests.oracles import resampling as oracle
 
 METHODS = ["randomization", "t", "wilcoxon"]
@@ -383,7 +384,7 @@ def test_seeds():
 # ---------------------------------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "error", "words"),
     [
         ({"level": 1.0}, ValueError, r"level=1\.0 must be a number in \(0, 1\)\."),

@@ -10,6 +10,7 @@ from scipy.stats import norm
 from sklearn_rank._planning._plans import PlanModel, auc_variance, threshold_share
 from sklearn_rank.inference import compare, metric_interval, sample_size
 from sklearn_rank.inference._roc import both_below
+from tests.naming import for_each
 from tests.oracles import sample_sizes as oracle
 
 
@@ -54,8 +55,10 @@ def test_orthants(ends):
         )
 
 
-@pytest.mark.parametrize("correlation", [0.0, 0.6, 0.95])
-@pytest.mark.parametrize("aucs", [(0.8, 0.8), (0.9, 0.5), (0.95, 0.7)])
+@pytest.mark.parametrize(
+    ("aucs", "correlation"),
+    [((0.8, 0.8), 0.0), ((0.8, 0.8), 0.95), ((0.9, 0.5), 0.6), ((0.95, 0.7), 0.95)],
+)
 def test_variance_of_a_difference_of_aucs(aucs, correlation):
     n_pos, n_neg = 12, 28
     variances = [
@@ -83,8 +86,9 @@ def test_threshold_of_normal_scores():
 # -------------------------------------------------------------------------------------- power
 
 
-@pytest.mark.parametrize("degrees", [1.0, 4.0, 33.0])
-@pytest.mark.parametrize("noncentrality", [0.1, 2.0, 4.5])
+@pytest.mark.parametrize(
+    ("noncentrality", "degrees"), [(0.1, 1.0), (2.0, 4.0), (4.5, 1.0), (4.5, 33.0)]
+)
 def test_power_of_students_test(noncentrality, degrees):
     model = PlanModel("queries", None, 2.0, lambda sizes, difference: (1.0, degrees))
     exact = oracle.power_of_t(noncentrality, degrees, 0.9, True)
@@ -172,7 +176,7 @@ def test_a_plan_prints_and_can_be_stored():
 NDCG = {"measure": "ndcg@10", "prevalence": None, "expected": None}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "change", "message"),
     [
         (ValueError, {"level": 95}, r"level=95 .* for 95 per cent pass level=0.95"),
@@ -214,7 +218,6 @@ NDCG = {"measure": "ndcg@10", "prevalence": None, "expected": None}
         ),
         (ValueError, {"pilot": [1, 2, 3]}, "pilot must be a pair"),
     ],
-    ids=str,
 )
 def test_refusals(error, change, message):
     given = {"measure": "auc", "prevalence": 0.1, "expected": 0.8, "width": 0.1} | change

@@ -8,6 +8,7 @@ import pytest
 
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure
+from tests.naming import for_each
 from tests.oracles import sampling_weights as oracle
 
 # Measures of every kind of influence.
@@ -130,7 +131,7 @@ def test_the_variance_is_that_of_the_jackknife(name, value):
     assert joint.difference_errors[0] ** 2 == pytest.approx(other, rel=0.05)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_the_scale_of_inverse_probabilities_is_nothing(name):
     found = numbers(metric_interval(name, Y, SCORE, sample_weight=WEIGHT, weights="sampling"))
     for scale in (1 / WEIGHT.sum(), 7.3):
@@ -139,7 +140,7 @@ def test_the_scale_of_inverse_probabilities_is_nothing(name):
         np.testing.assert_allclose(numbers(other), found, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_equal_probabilities_are_no_weights(name):
     rng = np.random.default_rng(4)
     y = (rng.random(400) < 0.3).astype(int)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from scipy.special import expit
 from sklearn_rank.inference import _curve as curve_module
 from sklearn_rank.inference import compare, curve, metric_interval
 from sklearn_rank.metrics import Accumulator, get_measure, get_scorer
+from tests.naming import for_each
 from tests.oracles import simultaneous as oracle
 
 RNG = np.random.default_rng(5)
@@ -49,8 +51,7 @@ def same(found, expected):
         assert one.method.partition(", ")[0] == other.method.partition(", ")[0]
 
 
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.parametrize(("name", "ties"), list(zip(CURVES, cycle([False, True]))))
 def test_each_place_is_that_of_a_single_call(name, ties):
     models = {x: np.round(s, 1) if ties else s for x, s in MODELS.items()}
     if name in PROBABILITIES:
@@ -377,7 +378,7 @@ def test_tables():
         _ = found.band
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "message"),
     [
         (lambda: curve("recall@k", Y, A, at=[10, 500]), "at has 500, .* from 1 to 400"),

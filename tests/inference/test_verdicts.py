@@ -25,8 +25,9 @@ def rankers(n=60, gains=(0.6, 0.0, 0.6), seed=0, n_items=8):
 WORDS = {"equal": "equal within {margin:g}", "undecided": "no difference shown"}
 
 
-@pytest.mark.parametrize("margin", [0.005, 0.03, 0.2])
-@pytest.mark.parametrize("name", ["ndcg@5", "negated"])
+@pytest.mark.parametrize(
+    ("name", "margin"), [("ndcg@5", 0.005), ("ndcg@5", 0.2), ("negated", 0.03)]
+)
 def test_conclusions_with_a_margin_are_read_from_the_limits(margin, name):
     ndcg = get_measure("ndcg@5")
     measure = ndcg

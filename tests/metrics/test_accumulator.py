@@ -16,11 +16,12 @@ from sklearn_rank.metrics import (
 )
 from sklearn_rank.metrics._ranges import ScoreTable
 from tests.catalogue import FUNCTIONS
+from tests.naming import for_each
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
 N = 60
-every_function = pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+every_function = for_each("case", FUNCTIONS)
 
 
 def data(case, seed, n=N):

@@ -1,5 +1,7 @@
 """Effects of a treatment as amounts, and the influence of rows on sums of amounts by rank."""
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -9,6 +11,7 @@ from sklearn_rank.clicks import click_amounts
 from sklearn_rank.inference import compare, metric_interval, sample_size
 from sklearn_rank.metrics import effect_amounts, get_measure, get_scorer
 from sklearn_rank.model_selection import BoundSearchCV, cross_val_interval
+from tests.naming import for_each
 from tests.oracles import one_list, uplift
 
 RANKS = ["qini", "auuc", "autoc", "insurance_gini"]
@@ -56,7 +59,7 @@ def test_the_expectation_is_the_effect_if_either_model_is_right():
     assert narrow.std() < 0.9 * wide.std()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         ({"treatment": [1, 1, 1, 1]}, "treatment is 1 in all 4 rows.*pass the rows of both"),
@@ -84,8 +87,7 @@ def amounts_of(name, n, seed, *, ties):
     return amounts, np.round(X[:, 1]) if ties else X[:, 1]
 
 
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("name", RANKS)
+@pytest.mark.parametrize(("name", "ties"), list(zip(RANKS, cycle([True, False]))))
 def test_the_influence_is_that_of_leaving_rows_out(name, ties):
     amounts, score = amounts_of(name, 300, 0, ties=ties)
     amounts[np.argmax(score)] *= 8.0  # the first row moves itself least
@@ -105,8 +107,10 @@ def test_the_range_is_from_the_worst_order_to_the_best(name, share):
     assert low == pytest.approx(measure(3.0 * (places >= 1000 * share), -places), abs=5e-3)
 
 
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("name", [*RANKS, "lorenz@0.1", "uplift@top0.1"])
+@pytest.mark.parametrize(
+    ("name", "ties"),
+    list(zip([*RANKS, "lorenz@0.1", "uplift@top0.1"], cycle([False, True]))),
+)
 def test_the_standard_error_is_that_of_the_bootstrap_of_halves(name, ties):
     amounts, score = amounts_of("insurance_gini", 1000, 1, ties=ties)
     error = metric_interval(name, amounts, score).standard_error

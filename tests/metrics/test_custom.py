@@ -15,6 +15,7 @@ from sklearn_rank.calibration import utility
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import Measure, get_measure, get_scorer, make_measure
 from sklearn_rank.metrics._measure import checked
+from tests.naming import for_each
 
 
 def share_on_top(y_true, y_score):
@@ -65,7 +66,7 @@ def test_what_a_function_returns_is_checked():
 LOSS = {"utilities": np.sqrt, "discounts": np.ones}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "error", "message"),
     [
         ({"func": 3}, TypeError, "func=3 must be a function"),

@@ -16,6 +16,7 @@ from sklearn_rank.metrics import (
     ndcg_score,
 )
 from tests.catalogue import FUNCTIONS
+from tests.naming import for_each
 
 
 def test_every_name_of_the_list_is_taken():
@@ -36,7 +37,7 @@ NO_NAMES = """
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "message"),
     [
         ("ndgc@10", "did you mean 'ndcg@10'"),
@@ -87,7 +88,7 @@ def test_a_measure_knows_whether_it_is_per_query():
     assert names == set(of_one_list.split())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "parameters"),
     [
         ("precision@top1e-05", {"tau": 1e-5}),
@@ -108,7 +109,7 @@ def test_numbers_in_names(name, parameters):
     assert {name: getattr(measure, name) for name in parameters} == parameters
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("alias", "name"),
     [
         ("MRR", "rr"),
@@ -146,7 +147,7 @@ def test_a_limit_is_said_once():
     assert get_measure(both.name) == both
 
 
-@pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+@for_each("case", FUNCTIONS)
 def test_a_function_and_its_measure_are_one(case):
     measure = case.measure
     rng = np.random.default_rng(3)

@@ -12,6 +12,7 @@ from sklearn_rank.inference._methods import influence_moments
 from sklearn_rank.metrics import get_measure, r_precision_score, recall_at_k_score
 from sklearn_rank.metrics._influence import counts_at
 from tests.catalogue import variance_of_influence
+from tests.naming import for_each
 
 POSITIVE = np.array([0.30, 0.25, 0.20, 0.15, 0.10])
 NEGATIVE = np.array([0.05, 0.10, 0.20, 0.30, 0.35])
@@ -47,7 +48,7 @@ def moved(name, row, step):
     return get_measure(name)(y_true, y_score, sample_weight=counts)
 
 
-@pytest.mark.parametrize("name", OF_RATES + OF_TOPS, ids=str)
+@for_each("name", OF_RATES + OF_TOPS)
 def test_is_the_derivative_by_the_distributions(name):
     y_true, y_score, counts = table()
     found = influence(get_measure(name), y_true, y_score, sample_weight=counts)

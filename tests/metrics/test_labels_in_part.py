@@ -5,6 +5,7 @@ import pytest
 
 from sklearn_rank.metrics import get_measure
 from tests.catalogue import scores_for
+from tests.naming import for_each
 from tests.oracles import labels_in_part as oracle
 
 SCORES = np.array([3.0, 1.0, 2.0, 2.0, 2.0, 0.0])
@@ -75,7 +76,7 @@ SHARES = (
 )
 
 
-@pytest.mark.parametrize("name", SHARES.split())
+@for_each("name", SHARES.split())
 def test_other_measures_count_each_row_as_a_positive_and_a_negative(name):
     rng, measure = np.random.default_rng(0), get_measure(name)
     score = rng.normal(size=2000)

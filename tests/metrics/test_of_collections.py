@@ -15,6 +15,7 @@ from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import _of_collections, _ranges, get_measure
 from sklearn_rank.metrics._ranges import Plan, ScoreTable, cut, merge_tied, refined, sample_of
 from tests.catalogue import FUNCTIONS, METRICS
+from tests.naming import for_each
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
@@ -61,7 +62,7 @@ def close(value):
 # ------------------------------------------------------------------------------- all measures
 
 
-@pytest.mark.parametrize("case", KINDS, ids=str)
+@for_each("case", KINDS)
 def test_one_list(case):
     y_true, y_score = rows_of(case)
     expected = case(y_true, y_score)

@@ -8,6 +8,7 @@ import pytest
 
 from sklearn_rank import metrics
 from sklearn_rank.metrics import get_measure
+from tests.naming import for_each
 
 SHARES = (0, 1, 1.5, -0.1, np.nan, "0.5", None)
 POSITIONS = (0, -1, 2.5, 2.0, True, "3", np.nan)  # None is all, where it is allowed
@@ -60,7 +61,7 @@ def give(taker, **parameter):
     return taker(*rows, **parameter)
 
 
-@pytest.mark.parametrize(("taker", "name", "values"), REFUSED)
+@for_each(("taker", "name", "values"), REFUSED)
 def test_values_that_are_refused(taker, name, values):
     for value in values:
         with pytest.raises((TypeError, ValueError), match=re.escape(f"{name}={value!r}")):

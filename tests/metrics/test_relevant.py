@@ -23,6 +23,7 @@ from sklearn_rank.metrics import (
 )
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
 from tests.catalogue import FUNCTIONS, METRICS
+from tests.naming import for_each
 from tests.oracles import orders
 
 BINARY = [case for case in FUNCTIONS if case.measure.kind == "binary"]
@@ -47,7 +48,7 @@ def drawn(case, seed):
 
 @pytest.mark.parametrize("case", OF_ALL, ids=str)
 def test_as_if_they_stood_below_the_last_position(case):
-    for seed in range(3):
+    for seed in range(2):
         for y_true, y_score, absent in drawn(case, seed):
             below = np.full(len(absent), -1)
             expected = case(np.r_[y_true, absent], np.r_[y_score, below])
@@ -212,7 +213,7 @@ def test_searches_hand_it_on():
 # ------------------------------------------------------------------------ grades that are relevant
 
 
-@pytest.mark.parametrize("case", BINARY, ids=str)
+@for_each("case", BINARY)
 def test_a_level_makes_two_classes_of_grades(case):
     assert isinstance(case.function, str) or "rel" in signature(case.function).parameters
     rng = np.random.default_rng(0)
@@ -231,7 +232,7 @@ def test_a_level_makes_two_classes_of_grades(case):
         assert get_measure(by_name, rel=None) == case.measure
 
 
-@pytest.mark.parametrize("case", GRADED, ids=str)
+@for_each("case", GRADED)
 def test_measures_of_grades_have_no_level(case):
     assert isinstance(case.function, str) or "rel" not in signature(case.function).parameters
     with pytest.raises(TypeError, match="has no parameter 'rel'"):

@@ -30,6 +30,7 @@ from sklearn_rank.metrics import (
     roc_auc_score,
 )
 from tests.metrics.query_ranking import CV, QueryRanker, by_hand, fold_values
+from tests.naming import for_each
 
 # ----------------------------------------------------------------------------------- routing is on
 
@@ -157,7 +158,7 @@ def test_requests_do_not_depend_on_routing_at_construction(data):
             np.testing.assert_array_equal(values, by_hand(QueryRanker(), X, y, qid, CV, qid=qid))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "parameters", "expected"),
     [
         ("ndcg", {}, "groups"),

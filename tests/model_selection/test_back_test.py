@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn_rank._printed import fixed
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.model_selection import PeriodSplit, back_test
+from tests.naming import for_each
 from tests.oracles import back_test as oracle
 from tests.oracles import orders
 
@@ -327,7 +328,7 @@ HEADS = {"estimators": MODELS, "X": X, "y": EVENT, "measure": "precision@3", **R
 LONG = "No row that entered from 45 on was mature at as_of=40, with horizon=40: pass"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("told", "message"),
     [
         ({"resolved": ENTERED - EVENT}, "was resolved before it entered"),
@@ -350,7 +351,6 @@ LONG = "No row that entered from 45 on was mature at as_of=40, with horizon=40: 
         ({"estimators": {}}, "estimators is empty"),
         ({"period": 0}, "period=0 must be a finite number greater than 0"),
     ],
-    ids=str,
 )
 def test_bad_input_says_what_mends_it(told, message):
     with pytest.raises(ValueError, match=message):

@@ -18,6 +18,7 @@ from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import get_measure, ndcg_score
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
+from tests.naming import for_each
 from tests.oracles import selection as oracle
 
 from .estimators import Column, queries, shifted
@@ -180,7 +181,7 @@ def test_weights_are_refused():
         make_bound_scorer()(model, X, y, sample_weight=np.ones(len(y)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"level": 0.0}, r"level=0.0 must be a number in \(0, 1\)"),

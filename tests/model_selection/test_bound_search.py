@@ -29,6 +29,7 @@ from sklearn_rank.bounds import auc_bound, auc_fold_mean_bound
 from sklearn_rank.exceptions import QuerySetupError
 from sklearn_rank.metrics import average_precision_score, ndcg_score, roc_auc_score
 from sklearn_rank.model_selection import BoundSearchCV
+from tests.naming import for_each
 from tests.oracles import selection as oracle
 
 from .estimators import ONE, Column, Fickle, queries, rows
@@ -378,7 +379,7 @@ def test_groups_of_an_auc():
         columns(cv=GroupKFold(3)).fit(X, y, groups=groups)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"level": 1.0}, r"level=1.0 must be a number in \(0, 1\)"),

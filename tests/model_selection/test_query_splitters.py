@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank import OrderPreservingRanker
 from sklearn_rank.model_selection import QueryKFold, query_train_test_split
+from tests.naming import for_each
 
 from .query_estimators import queries, whole
 
@@ -188,7 +189,7 @@ def test_bad_groups(groups, message):
         of_folds()(groups)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "message"),
     [
         (lambda: QueryKFold(1), "n_splits"),

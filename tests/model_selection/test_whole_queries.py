@@ -25,6 +25,7 @@ from sklearn_rank import OrderPreservingRanker, RankEnsemble, metrics
 from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
 from sklearn_rank.metrics import get_scorer
 from sklearn_rank.model_selection import QueryKFold, query_train_test_split
+from tests.naming import for_each
 
 from .query_estimators import queries
 
@@ -208,7 +209,7 @@ def test_helpers_that_refit(helper, expected):
     assert outcome(helper, routing=True).startswith(expected)
 
 
-@pytest.mark.parametrize("name", [*searches(WHOLE), *halving(WHOLE), *REFITS])
+@for_each("name", [*searches(WHOLE), *halving(WHOLE), *REFITS])
 def test_without_routing_nothing_is_lost_in_silence(name):
     refits = {name: helper for name, (helper, _) in REFITS.items()}
     helpers = {**searches(WHOLE), **halving(WHOLE), **refits}

@@ -31,7 +31,7 @@ from sklearn_rank.metrics import (
     spearman_score,
 )
 from tests.losses.cases import CASES
-from tests.naming import shown
+from tests.naming import for_each, shown
 from tests.oracles import calibration as oracle
 from tests.oracles import orders
 
@@ -181,7 +181,7 @@ def dependent_utilities(rng, largest, n=None):
             return cases, probabilities
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.loss.is_order_preserving], ids=shown)
+@for_each("case", [c for c in CASES if c.loss.is_order_preserving])
 def test_minimisers_order_like_expected_utilities(case):
     # Definition 3.1, for every loss that says so of itself.
     rng = np.random.default_rng(0)
@@ -382,9 +382,7 @@ def surrogate_regret(loss, cases, probabilities, score):
     return max(risk(score)[0] - risk(least)[0], 0.0)
 
 
-@pytest.mark.parametrize(
-    ("loss", "measure"), list(zip(cycle(BOUNDED), [*POSITIONAL] * 3)), ids=shown
-)
+@for_each(("loss", "measure"), list(zip(cycle(BOUNDED), [*POSITIONAL] * 3)))
 def test_the_regret_is_below_its_bounds(loss, measure):
     rng = np.random.default_rng(3)
     for _ in range(15):

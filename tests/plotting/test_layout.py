@@ -68,8 +68,6 @@ def query_differences(drawn, ax):
 CURVES = {kind: curves(kind) for kind in RESULTS}
 DISPLAYS = CURVES | {"intervals": intervals, "difference": query_differences}
 
-every_display = pytest.mark.parametrize("kind", DISPLAYS)
-
 
 def made(kind, n_rows=100, n_models=2, long=False, ax=None):
     return DISPLAYS[kind]((n_rows, n_models, long), ax)
@@ -161,8 +159,9 @@ def contrast(color, background):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("style", ["default", "dark_background"])
-@every_display
+@pytest.mark.parametrize(
+    ("kind", "style"), list(zip(DISPLAYS, itertools.cycle(["default", "dark_background"])))
+)
 def test_lines_and_texts_stand_out_from_the_background(kind, style):
     with plt.style.context(style):
         display = made(kind, n_models=12, long=True)
@@ -199,13 +198,12 @@ def test_the_vertical_axis_starts_at_0(kind, n_rows):
     assert high > 0.9
 
 
-@pytest.mark.parametrize("kind", ["top", "calibration"])
 @pytest.mark.parametrize(
-    ("n_rows", "expected"),
+    ("kind", "n_rows", "expected"),
     [
-        (5, ["1", "2"]),
-        (100, ["1", "2", "5", "10", "20", "50"]),
-        (10_000, ["1", "10", "100", "1,000"]),
+        ("top", 5, ["1", "2"]),
+        ("calibration", 100, ["1", "2", "5", "10", "20", "50"]),
+        ("top", 10_000, ["1", "10", "100", "1,000"]),
     ],
 )
 def test_positions_are_plain_numbers(kind, n_rows, expected):

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank.exceptions import SmallTopWarning
+from tests.naming import for_each
 from tests.rankers.rows import rows
 
 SOLVERS = ["newton", "cvxpy"]
@@ -192,7 +193,7 @@ def bad_fits():
 BAD_FITS = bad_fits()
 
 
-@pytest.mark.parametrize("case", BAD_FITS)
+@for_each("case", BAD_FITS)
 def test_bad_input_is_refused_and_leaves_no_trace(case):
     parameters, X, y, weight, message = BAD_FITS[case]
     good = rows(20, 30, 3)

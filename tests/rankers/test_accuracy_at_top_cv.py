@@ -27,7 +27,7 @@ from sklearn_rank.metrics import (
     get_scorer,
     precision_at_top_score,
 )
-from tests.naming import shown
+from tests.naming import for_each, shown
 
 pytestmark = pytest.mark.filterwarnings(
     f"ignore::{QuantileDistanceWarning.__module__}.QuantileDistanceWarning"
@@ -97,13 +97,12 @@ def assert_same_search(found, grid, X):
     "parameters",
     [
         {},
-        {"class_weight": "pairs"},
         {
             "class_weight": {0: 1.0, 1: 3.0},
             "kernel": "poly",
             "kernel_params": {"degree": 2, "gamma": 0.5},
         },
-        {"pos_label": 0},
+        {"class_weight": "pairs", "pos_label": 0},
     ],
     ids=shown,
 )
@@ -345,7 +344,7 @@ def test_measures_are_no_scorers_and_groups_are_one_a_row():
             search(cv=GroupKFold(3)).fit(X, y, groups=np.arange(wrong))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "message"),
     [
         ({"grid": {"C": []}}, "must give each parameter at least one value"),

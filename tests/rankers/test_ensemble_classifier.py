@@ -20,6 +20,7 @@ from sklearn_rank.datasets import make_bipartite_ranking
 from sklearn_rank.metrics import average_precision_score, get_measure
 from sklearn_rank.rankers._two_classes import TwoClasses
 from tests.model_selection.estimators import Column
+from tests.naming import for_each
 from tests.oracles import stack as oracle
 
 MEMBERS = [
@@ -303,7 +304,7 @@ def test_groups_stay_whole():
         assert "in 300 groups" in str(ensemble.comparison_)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "y", "error", "message"),
     [
         ({"estimators": []}, None, ValueError, "non-empty list of pairs"),

@@ -90,8 +90,8 @@ def left_of(ranker, loss, case, alpha):
         (loss, *(("auto", 1e-3) if (i + j) % 2 else ("lbfgs", "scale")), case)
         for i, loss in enumerate(LOSSES)
         for j, case in enumerate(CASES)
-        # Every loss with every third case.
-        if (i + j) % 3 == 0
+        # Every loss with every fifth case.
+        if (i + j) % 5 == 0
     ],
 )
 def test_a_fit_that_has_converged_is_the_minimum_in_any_units(loss, case, alpha, solver):
@@ -112,13 +112,10 @@ def test_a_fit_that_has_converged_is_the_minimum_in_any_units(loss, case, alpha,
 @pytest.mark.parametrize(
     ("case", "alpha", "sparse"),
     [
-        ("units of 1", 1.0, False),
         ("both", 1.0, False),
         ("epoch", 1e2, True),
-        ("centuries", 1.0, False),
         ("a row of 1e8", 1e2, True),
         ("constant", 1.0, False),
-        ("twice", 1e2, True),
         ("float32", 1e2, False),
     ],
 )
@@ -149,9 +146,13 @@ def test_hinges_of_pairs_are_certified_in_any_units(case, alpha, sparse):
 
 @LINEAR
 @pytest.mark.parametrize(
-    ("loss", "fit_intercept"), [("pointwise_logistic", True), ("pairwise_logistic", False)]
+    ("loss", "fit_intercept", "case"),
+    [
+        ("pointwise_logistic", True, "both"),
+        ("pointwise_logistic", True, "constant"),
+        ("pairwise_logistic", False, "twice"),
+    ],
 )
-@pytest.mark.parametrize("case", ["both", "constant", "twice"])
 def test_label_rankers_are_the_minimum_in_any_units(loss, case, fit_intercept):
     X, origin, units = CASES[case]
     utilities = data()[0] @ np.array([[1, 0, -1, 0.5], [0, 1, 1, -1], [1, 1, 0, 0]])
@@ -213,12 +214,12 @@ def test_a_default_fit_does_not_depend_on_the_units(kind):
 @pytest.mark.parametrize(
     ("case", "told", "kinds"),
     [
-        ("all 1e-9", False, ("sparse", "float32")),
-        ("constant", False, ("hinge", "labels")),
+        ("all 1e-9", False, ("sparse",)),
+        ("constant", False, ("hinge",)),
         ("close epochs", False, ("labels", "float32")),
-        ("twice", True, ("hinge", "sparse")),
-        ("epoch", True, ("labels", "float32")),
-        ("a row of 1e8", True, ("hinge", "labels", "sparse", "float32")),
+        ("twice", True, ("sparse",)),
+        ("epoch", True, ("labels",)),
+        ("a row of 1e8", True, ("hinge", "float32")),
     ],
 )
 def test_scales_that_differ_by_a_million_are_told(case, told, kinds):

@@ -542,11 +542,11 @@ def test_numbers_are_numbers_in_rankers_of_two_classes():
     y, _, kinds = held_otherwise()
     y = y > 1
     trees = LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1)
-    for ranker in (
-        TopFocusedRanker(trees, n_rounds=1),
-        RankEnsembleClassifier([("one", trees), ("two", trees)], cv=2),
+    for ranker, of in (
+        (TopFocusedRanker(trees, n_rounds=1), ("objects", "decimals of polars", "table")),
+        (RankEnsembleClassifier([("one", trees), ("two", trees)], cv=2), ("objects", "table")),
     ):
-        for kind in ("objects", "decimals of polars", "table"):
+        for kind in of:
             plain, other = kinds[kind]
             expected = ranker.fit(plain, y).decision_function(plain)
             found = ranker.fit(other, y).decision_function(other)

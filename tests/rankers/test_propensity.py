@@ -17,7 +17,7 @@ from sklearn_rank import OrderPreservingRanker, losses
 from sklearn_rank.exceptions import CalibrationWarning
 from sklearn_rank.metrics import get_measure, get_scorer, make_measure
 from tests.losses.cases import CASES
-from tests.naming import shown
+from tests.naming import for_each, shown
 
 # Loss and score of a list of three rows, and grades that an examination reveals.
 SHORT = np.array([0.3, -0.5, 0.1])
@@ -238,7 +238,7 @@ def test_what_is_said_of_a_measure_is_true_of_its_labels():
         OrderPreservingRanker(measure="ap").fit(X, y > 0, qid=qid, propensity=propensity)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         (lambda p: np.where(p == 1, 0.0, p), r"is 0 at row \d+, .* remove rows that nobody"),

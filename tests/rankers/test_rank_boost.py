@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank import RankBoostRanker
 from sklearn_rank.metrics import roc_auc_score
@@ -180,8 +180,6 @@ def test_importances_are_shares_of_the_reduction_of_the_loss():
     "estimator",
     [
         TREE,
-        DecisionTreeRegressor(max_depth=2),
-        LogisticRegression(),
         LinearSVC(),
         Ridge(),
         make_pipeline(StandardScaler(), LogisticRegression()),

@@ -22,7 +22,7 @@ from sklearn_rank.metrics import (
     roc_auc_score,
 )
 from sklearn_rank.rankers import _one_problem as _rank_statistic
-from tests.naming import shown
+from tests.naming import for_each, shown
 
 
 def data(n=120, seed=0):
@@ -189,7 +189,7 @@ def test_scores_that_differ_by_rounding_are_tied(monkeypatch):
     np.testing.assert_array_equal(ranker.coef_, expected.coef_)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "error", "message"),
     [
         ({"phi": "ndcg@10"}, ValueError, "phi='ndcg@10' is not a linear rank statistic: pass one"),

@@ -31,9 +31,10 @@ def parts(y):
 # ------------------------------------------------------------------------------------- problems
 
 
-@pytest.mark.parametrize("tails", [None, 1.5])
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("top", [1, 7])
+@pytest.mark.parametrize(
+    ("loss", "top", "tails"),
+    [(loss, *of) for loss in LOSSES for of in ((1, 1.5), (7, None))],
+)
 def test_the_mean_of_the_top_is_minimised(top, loss, tails):
     X, y = data(tails=tails, shift=5.0)
     positive, reference = parts(y)

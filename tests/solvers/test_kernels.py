@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank._solvers import _kernels as kernels
+from tests.naming import for_each
 
 
 def data(n, d):
@@ -22,7 +23,7 @@ def solve_cholesky(matrix, rhs):
     return factor_and_solve(matrix, rhs, kernels.address_of_posv())
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 17, 33, 63, 64, 65, 130])
+@for_each("size", [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 17, 33, 63, 64, 65, 130])
 def test_cholesky_solves(size):
     rng = np.random.default_rng(size)
     root = rng.normal(size=(size, size))

@@ -46,7 +46,7 @@ def values(problem, coefs, top):
 
 @pytest.mark.parametrize("kind", ["unit", "whole", "real", "twins"])
 def test_best_scale_is_the_minimum_along_the_ray(kind):
-    for seed in range(20):
+    for seed in range(8):
         X, y, cost, mass, top = data(seed, 12, 3, kind)
         problem = PivotProblem.from_rows(X, y, cost, mass)
         coefs = np.random.default_rng(seed).normal(size=(5, 3)) * 10.0 ** np.arange(-2, 3)[:, None]
@@ -152,15 +152,12 @@ def test_the_result_is_what_it_says(shape, kind):
 
 @pytest.mark.parametrize("kind", ["unit", "whole", "real"])
 def test_no_small_change_is_better(kind):
-    for seed in range(2):
-        X, y, cost, mass, top = data(seed, 30, 4, kind)
-        problem, _, solution = refined(X, y, cost, mass, top, tol=1e-9)
-        changes = np.random.default_rng(seed).normal(size=(3000, 4)) * np.linalg.norm(
-            solution.coef
-        )
-        for size in (1e-5, 1e-3):
-            around = values(problem, solution.coef + size * changes, top)
-            assert around.min() >= solution.certificate.objective * (1 - 1e-7)
+    X, y, cost, mass, top = data(0, 30, 4, kind)
+    problem, _, solution = refined(X, y, cost, mass, top, tol=1e-9)
+    changes = np.random.default_rng(0).normal(size=(3000, 4)) * np.linalg.norm(solution.coef)
+    for size in (1e-5, 1e-3):
+        around = values(problem, solution.coef + size * changes, top)
+        assert around.min() >= solution.certificate.objective * (1 - 1e-7)
 
 
 def test_rows_tied_at_the_quantile_are_tied_to_rounding():

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from sklearn_rank._solvers._result import Certificate, relative_gap
+from tests.naming import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("objective", "lower_bound", "expected"),
     [
         (2.0, 1.5, 0.25),
