@@ -67,7 +67,7 @@ def test_large_counts_are_bounded_not_computed():
 # ---------------------------------------------------------------------------------- linear classes
 
 
-@pytest.mark.parametrize(("m", "n", "d"), [(2, 2, 1), (2, 2, 2), (3, 2, 2), (2, 2, 3), (3, 3, 2)])
+@pytest.mark.parametrize(("m", "n", "d"), [(2, 2, 1), (3, 2, 2), (2, 2, 3)])
 def test_central_is_exact_up_to_three_features(m, n, d):
     rng = np.random.default_rng(m * n * d)
     vectors = oracle.differences(rng.normal(size=(m, d)), rng.normal(size=(n, d)))

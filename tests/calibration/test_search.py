@@ -223,7 +223,7 @@ def test_errors(keywords, message):
 
 def test_minima_and_their_certificates():
     rng = np.random.default_rng(0)
-    for loss in [*CALIBRATED[::2], *(loss for loss, _ in UNCALIBRATED)]:
+    for loss in [*CALIBRATED[::3], *(loss for loss, _ in UNCALIBRATED[::2])]:
         utilities = rng.integers(0, 4, (3, 3)).astype(float)
         risk = InnerRisk(loss, utilities, np.array([0.5, 0.3, 0.2]))
         least = risk.minimum(1e-7)

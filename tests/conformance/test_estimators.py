@@ -56,14 +56,7 @@ pytestmark = pytest.mark.usefixtures("two_folds")
 
 # Estimators that choose among others: no rankers of their own, and named in their room alone.
 SELECTIONS = [
-    BoundSearchCV(
-        LogisticRegression(),
-        {"C": [0.1, 1.0]},
-        method="max-t",
-        cv=2,
-        rule="within_noise",
-        error_score="raise",
-    ),
+    BoundSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, error_score="raise"),
     TopThresholdClassifier(
         DecisionTreeClassifier(max_depth=1), min_recall=0.5, level=0.6, random_state=0
     ),

@@ -35,7 +35,10 @@ ORDERS = np.round(np.exp(RNG.normal(size=(60, 3)) + X), 1)
 FLAG = TopThresholdClassifier(LogisticRegression(), level=0.6, random_state=0)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 MEMBERS = [("linear", LogisticRegression()), ("tree", TREE)]
-OF_QUERIES = [("linear", OrderPreservingRanker()), ("trees", HistGradientBoostingRegressor())]
+OF_QUERIES = [
+    ("linear", OrderPreservingRanker()),
+    ("trees", HistGradientBoostingRegressor(max_iter=3)),
+]
 
 
 def of_queries(ranker):

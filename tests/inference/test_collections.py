@@ -218,9 +218,9 @@ def test_every_function_takes_collections_or_refuses_them():
 
 @pytest.mark.parametrize("name", LISTS)
 def test_of_one_list(name):
-    for seed in (0, 1):
-        data = rows(seed)
-        same(LISTS[name](lazy(data, seed)), LISTS[name](data))
+    seed = [*LISTS].index(name) % 2
+    data = rows(seed)
+    same(LISTS[name](lazy(data, seed)), LISTS[name](data))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -352,7 +352,7 @@ def _in_ranges(monkeypatch):
 
 
 @pytest.mark.usefixtures("_in_ranges")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_auc_of_ranges(seed, monkeypatch):
     data = rows(seed)
     if seed % 2:

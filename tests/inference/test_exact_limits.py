@@ -55,8 +55,7 @@ def test_coverage_by_summation(n):
 # ---------------------------------------------------------------------------- precision at the top
 
 
-@pytest.mark.parametrize("eta", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("top", [5, 80])
+@pytest.mark.parametrize(("eta", "top"), [(0.0, 5), (0.3, 80), (1.0, 5)])
 def test_top_limits_are_the_wider_of_score_and_exact(eta, top):
     tau, level = 0.1, 0.95
     z = norm.ppf(0.975)

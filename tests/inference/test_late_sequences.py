@@ -56,22 +56,24 @@ class Rows:
         return sequence.update(y, self.score[rows], design=LabelDesign(**design), **columns)
 
 
-@pytest.mark.parametrize(("news", "is_trimmed"), [(False, True), (True, False)])
 @pytest.mark.parametrize(
-    ("measure", "options", "names"),
+    ("measure", "options", "names", "news"),
     [
-        ("auc", {}, []),
-        ("precision@top0.2", {"threshold": 1.0}, []),
-        ("precision@top0.2", {}, []),
-        ("ap", {}, []),
-        ("auc", {}, ["baseline_score"]),
-        ("auc", {}, ["groups"]),
-        ("auc", {}, ["sample_weight"]),
-        ("precision@5", {}, ["qid"]),
-        ("precision@5", {}, ["qid", "baseline_score"]),
+        ("auc", {}, [], True),
+        ("auc", {}, [], False),
+        ("precision@top0.2", {"threshold": 1.0}, [], True),
+        ("precision@top0.2", {}, [], False),
+        ("ap", {}, [], True),
+        ("auc", {}, ["baseline_score"], False),
+        ("auc", {}, ["groups"], True),
+        ("auc", {}, ["sample_weight"], False),
+        ("precision@5", {}, ["qid"], True),
+        ("precision@5", {}, ["qid"], False),
+        ("precision@5", {}, ["qid", "baseline_score"], True),
     ],
 )
-def test_a_row_counts_when_every_label_would_be_known(measure, options, names, news, is_trimmed):
+def test_a_row_counts_when_every_label_would_be_known(measure, options, names, news):
+    is_trimmed = not news
     rows = Rows(news=news)
     found, expected = (ConfidenceSequence(measure, **options) for _ in range(2))
     weights = {"weights": "frequency"} if "sample_weight" in names else {}

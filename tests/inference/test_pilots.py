@@ -1,5 +1,7 @@
 """Plans from a pilot: at its own size the plan is what the pilot shows, whatever the measure."""
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 
@@ -59,8 +61,7 @@ def test_sizes_have_the_units_of_the_measure(grouped):
     assert gini.n == auc.n
 
 
-@pytest.mark.parametrize("measure", LISTS)
-@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize(("measure", "grouped"), list(zip(LISTS, cycle([True, False]))))
 def test_the_error_of_a_difference_is_that_of_the_pilot(measure, grouped):
     y, scores, rng = items()
     groups = rng.integers(0, 40, len(y)) if grouped else None

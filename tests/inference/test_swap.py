@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 
 from sklearn_rank.inference import compare
-from sklearn_rank.metrics import Exponential, LocalAUC, Wilcoxon
+from sklearn_rank.metrics import Exponential
 from tests.oracles import rank_inference as oracle
 
 
@@ -63,7 +63,7 @@ def test_groups_change_places_together():
     assert (alone.pvalue, alone.statistic) == (rows.pvalue, rows.statistic)
 
 
-@pytest.mark.parametrize("measure", ["auc", Wilcoxon(), Exponential(20.0), LocalAUC(0.5)])
+@pytest.mark.parametrize("measure", ["auc", Exponential(20.0)])
 def test_clear_differences_are_found(measure):
     rng = np.random.default_rng(3)
     y_true = np.arange(60) < 30

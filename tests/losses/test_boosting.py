@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn_rank import GroupRankerAdapter
 from sklearn_rank.calibration import utility
 from sklearn_rank.losses import PairwiseConvex, boosting_objective, get_loss, get_loss_names
-from tests.naming import for_each, shown
+from tests.naming import shown
 
 NAMES = get_loss_names()
 SIZES = np.array([3, 1, 4])
@@ -49,7 +49,7 @@ def total(loss, y, scores, qid):
     return loss.on(utility("ndcg@5", y, qid=qid), offsets).value(scores).sum()
 
 
-@for_each("name", NAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_gradient_is_that_of_each_query_times_its_weight(name):
     rng = np.random.default_rng(0)
     labels, scores, weight = rng.random(8), rng.normal(size=8), np.array([1.0, 2.0, 0.5])

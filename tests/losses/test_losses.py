@@ -9,9 +9,9 @@ from sklearn_rank import losses
 from sklearn_rank.losses import _base
 from sklearn_rank.losses._shared import LossOnLists
 from tests.losses.cases import CASES
-from tests.naming import for_each
+from tests.naming import shown
 
-every_case = for_each("case", CASES)
+every_case = pytest.mark.parametrize("case", CASES, ids=shown)
 
 
 def draw(seed, n_lists=4):
@@ -48,7 +48,9 @@ def test_a_constant_on_all_scores_changes_nothing_where_it_is_said(case):
     assert same == case.loss.is_translation_invariant
 
 
-@for_each("case", [c for c in CASES if not isinstance(c.loss, losses.ListwiseBregman)])
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if not isinstance(c.loss, losses.ListwiseBregman)], ids=shown
+)
 def test_a_long_list_with_scores_far_apart(case):
     n = 61
     for spread, weighted in ((1.0, False), (15.0, True), (100.0, False), (330.0, True)):
@@ -100,7 +102,7 @@ def test_pairs_of_a_long_list_in_memory_of_the_list():
         assert peak < 40 * n * 8, name
 
 
-@for_each("name", losses.get_loss_names())
+@pytest.mark.parametrize("name", losses.get_loss_names())
 def test_names(name):
     loss = losses.get_loss(name)
     assert (name in losses.get_loss_names(order_preserving=True)) == loss.is_order_preserving
@@ -147,7 +149,7 @@ def test_parameters_that_make_no_loss(make, message):
         make()
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("arguments", "weights", "message"),
     [
         (([0.0, 1.5],), {}, r"utility is 1.5 at row 1, but must be in \[0, 1\]"),

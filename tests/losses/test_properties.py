@@ -14,7 +14,7 @@ from sklearn_rank._lists import Lists
 from sklearn_rank.losses import _base
 from sklearn_rank.losses._shared import LossOnLists
 from tests.losses.cases import CASES
-from tests.naming import for_each, shown
+from tests.naming import shown
 
 every_case = pytest.mark.parametrize("case", CASES, ids=shown)
 few = settings(
@@ -289,7 +289,7 @@ def assert_no_nan(case, size, weight):
         assert not np.isnan(of.curvature(score)).any()
 
 
-@for_each("name", losses.get_loss_names())
+@pytest.mark.parametrize("name", losses.get_loss_names())
 def test_one_item_and_items_that_do_not_count(name):
     loss = losses.get_loss(name)
     absent = loss.on([0.5, 1.0, 0.0], [0, 2, 3], sample_weight=[0.0, 0.0, 1.0])

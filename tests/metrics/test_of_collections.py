@@ -78,16 +78,17 @@ def test_one_list_in_ranges_of_scores(case, few_rows):
     assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
 
 
-@pytest.mark.parametrize("case", KINDS, ids=str)
+@pytest.mark.parametrize("case", KINDS[::3], ids=str)
 def test_a_sample_that_shows_nothing_costs_a_round_and_not_the_value(case, few_rows, monkeypatch):
     monkeypatch.setattr(_ranges, "_seem_open", lambda cells, *_: np.zeros(len(cells.mass), bool))
     y_true, y_score = rows_of(case)
     assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
 
 
-@pytest.mark.parametrize("kind", ["classes", "grades"])
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("n_edges", [0, 3, 255])
+@pytest.mark.parametrize(
+    ("n_edges", "kind", "dtype"),
+    [(0, "grades", "f4"), (3, "classes", "f4"), (3, "grades", "f8"), (255, "classes", "f8")],
+)
 def test_cuts_are_those_row_by_row(kind, dtype, n_edges):
     rng = np.random.default_rng(n_edges)
     score = rng.standard_normal(40_000).astype(dtype)

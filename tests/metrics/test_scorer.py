@@ -74,8 +74,15 @@ def test_one_name_is_one_function(data, name, ours):
         get_scorer("accuracy")
 
 
-@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), ("bad", "good"), (3, 7)])
-@pytest.mark.parametrize("model", [LogisticRegression(), RidgeClassifier(), GaussianNB()])
+@pytest.mark.parametrize(
+    ("model", "labels"),
+    [
+        (LogisticRegression(), (-1, 1)),
+        (RidgeClassifier(), (False, True)),
+        (GaussianNB(), ("bad", "good")),
+        (RidgeClassifier(), (3, 7)),
+    ],
+)
 def test_labels_of_any_kind(labels, model, data):
     X, y = data
     named = np.array(labels)[y]

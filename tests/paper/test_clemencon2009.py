@@ -123,7 +123,7 @@ def hajek_parts(phi, share, score):
     return phi(cdf(score)), np.interp(score, grid, above)
 
 
-@pytest.mark.parametrize("phi", [Wilcoxon(), Power(3), Exponential(5)], ids=shown)
+@pytest.mark.parametrize("phi", [Wilcoxon(), Power(3)], ids=shown)
 def test_proposition_3_the_projection_has_a_term_of_the_negatives(phi):
     # W_n is V_n up to a bounded remainder where V_n adds p T over all items, up to a constant;
     # with p T of the positives only, as printed, what remains grows like sqrt(n).
@@ -180,8 +180,16 @@ DISTRIBUTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("positive", "negative"), DISTRIBUTIONS)
-@pytest.mark.parametrize("phi", NONDECREASING, ids=shown)
+@pytest.mark.parametrize(
+    ("phi", "positive", "negative"),
+    [
+        (phi, *sizes)
+        for i, phi in enumerate(NONDECREASING)
+        for j, sizes in enumerate(DISTRIBUTIONS)
+        if i % len(DISTRIBUTIONS) == j or not i
+    ],
+    ids=shown,
+)
 def test_proposition_7_the_regression_function_is_best(phi, positive, negative):
     positive, negative = np.array(positive), np.array(negative)
     eta = positive / (positive + negative)
@@ -259,7 +267,7 @@ def test_remark_3_corrected(phi):
     # sample: k W is the sum of eta phi, and eta_hat goes with its own phi.
     rng = np.random.default_rng(9)
     closest = 0.0
-    for _ in range(200):
+    for _ in range(100):
         positive, negative = rng.integers(0, 6, 5), rng.integers(0, 6, 5)
         positive[0], negative[0] = positive[0] + 1, negative[0] + 1
         total = positive + negative
@@ -327,7 +335,7 @@ ANGLES = np.linspace(0, 2 * np.pi, 60, endpoint=False)
 CENTER = np.array([1.0, 0.5])
 
 
-@pytest.mark.parametrize("phi", [Wilcoxon(), Power(3), Exponential(5)], ids=shown)
+@pytest.mark.parametrize("phi", [Power(3), Exponential(5)], ids=shown)
 def test_theorem_8_by_layers(phi):
     # Linear scores of two normal classes with unit covariance, whose F and G are known.
     rng = np.random.default_rng(10)

@@ -69,7 +69,7 @@ CURVES = {kind: curves(kind) for kind in RESULTS}
 DISPLAYS = CURVES | {"intervals": intervals, "difference": query_differences}
 
 
-def made(kind, n_rows=100, n_models=2, long=False, ax=None):
+def made(kind, n_rows=50, n_models=2, long=False, ax=None):
     return DISPLAYS[kind]((n_rows, n_models, long), ax)
 
 

@@ -1,6 +1,7 @@
 """Rankers of two classes on features in any units, against the problem in scaled coordinates."""
 
 import warnings
+from itertools import cycle
 
 import cvxpy as cp
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn_rank import (
     TopPushRanker,
 )
 from sklearn_rank.exceptions import FeatureScaleWarning, ZeroSolutionWarning
+from tests.naming import shown
 
 
 def data():
@@ -78,8 +80,11 @@ def loss_of(name, u):
     return cp.pos(1 + u) if name == "hinge" else cp.logistic(u) / np.log(2)
 
 
-@every_unit
-@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic"])
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    list(zip(UNITS.values(), cycle(["squared_hinge", "hinge", "logistic"]))),
+    ids=shown,
+)
 def test_top_push_in_any_units(name, loss):
     """500 steps to a gap of .93 with one feature times 1e4, and 0 as the solution."""
     X, y = units(name)
