@@ -311,7 +311,7 @@ TOP = [
     *_cases(
         "recall@top{}",
         orders.recall_at_top,
-        _each("tau", (0.35,), "recall@top{}"),
+        _each("tau", (0.2,), "recall@top{}"),
         undefined=_no_positive,
         weights="relative",
     ),
@@ -324,7 +324,7 @@ TOP = [
     *_cases(
         "enrichment@{:g}",
         orders.enrichment_factor,
-        _each("tau", (0.35,), "enrichment@{:g}"),
+        _each("tau", (0.2,), "enrichment@{:g}"),
         said="fraction",
         undefined=_no_positive,
         weights="relative",
@@ -332,7 +332,7 @@ TOP = [
     *_cases(
         metrics.lift_score,
         orders.lift,
-        _each("tau", (0.35, 0.01), "lift@{:g}"),
+        _each("tau", (0.2, 0.01), "lift@{:g}"),
         said="fraction",
         undefined=_no_positive,
         weights="relative",

@@ -617,7 +617,7 @@ def of_scalars():
 
 
 @pytest.mark.filterwarnings("ignore")
-@for_each(("function", "signature", "arguments"), of_scalars())
+@pytest.mark.parametrize(("function", "signature", "arguments"), of_scalars())
 def test_a_wrong_scalar_is_an_error_that_names_its_argument(function, signature, arguments):
     function(**arguments)
     left = {"X", "y", "estimator", "estimators", "param_grid", "run", "qrels", "arrays"}
