@@ -217,7 +217,7 @@ data and picture
 # Types of values; a word in brackets at the end of a line is the default.
 KINDS: dict[str, Any] = dict.fromkeys(("K", "N", "SEED"), int)
 KINDS |= dict.fromkeys(("DAYS", "FACTOR", "LEVEL", "MARGIN"), float)
-TOLD_OF_COLUMNS = "reversed by all appearance"  # As the command tells it of columns, by intervals
+TOLD_OF_COLUMNS = "may be reversed: negate"  # As the command tells it of columns, by intervals
 VERDICTS = {"VERDICT...": ["worse", "not-better", "inconclusive"]}
 ONE_OF = (
     "--qid",

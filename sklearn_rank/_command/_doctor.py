@@ -54,12 +54,16 @@ class Findings(Printed):
     blocked: tuple[str, ...]
     lines: tuple[str, ...]
 
+    @property
+    def _parts(self) -> dict[str, tuple[str, ...]]:
+        titles = ("Found", "Can be computed", "Blocked or limited")
+        parts = zip(titles, (self.found, self.computable, self.blocked), strict=True)
+        return {title: lines for title, lines in parts if lines}
+
     def __str__(self) -> str:
         text = sentences([self.title]).lstrip("\n")
-        titles = ("Found", "Can be computed", "Blocked or limited")
-        of_each = (self.found, self.computable, self.blocked)
-        for title, lines in zip(titles, of_each, strict=True):
-            text += f"\n{title}{sentences(lines)}" if lines else ""
+        for title, lines in self._parts.items():
+            text += f"\n{title}{sentences(lines)}"
         if self.lines:  # not wrapped, to be copied
             text += "\n".join(["", "Lines to type", *self.lines, ""])
         return text
@@ -68,12 +72,9 @@ class Findings(Printed):
         columns = sorted(self.columns, key=lambda of: not of[1])  # those with a role first
         more = f" ({SHOWN} are shown)" * (len(columns) > SHOWN)
         parts = [html_table(self.title + more, COLUMN_FACTS, columns[:SHOWN])]
-        titles = ("Found", "You can ask", "Blocked, and by what")
-        of_each = (self.found, self.computable, self.blocked)
-        for title, lines in zip(titles, of_each, strict=True):
+        for title, lines in self._parts.items():
             items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-            if lines:
-                parts.append(f"<p><b>{title}</b></p><ul>{items}</ul>")
+            parts.append(f"<p><b>{title}</b></p><ul>{items}</ul>")
             if lines is self.computable and self.lines:
                 style = "user-select:all;overflow-x:auto;border:1px solid;padding:0.6em"
                 parts.append(f'<pre style="{style}">{escape(chr(10).join(self.lines))}</pre>')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
@@ -33,6 +34,11 @@ def call_on_runs(
 ) -> Any:
     """Ask of judged runs, with one row for each query, and say in the target what was assumed."""
     columns = {name: x for name, x in columns.items() if x is not None}
+    if isinstance(y_true, str) and not os.path.exists(y_true):
+        raise FileNotFoundError(
+            f"There is no file of judgments {y_true!r}: for a column of a frame pass"
+            f" frame[{y_true!r}]."
+        )
     of_rows = ["qid", "pos_label", "value"] + ["conditional"] * ("design" not in columns)
     refuse_beside_judgments(**{name: columns.get(name) for name in of_rows})
     runs, parameters = _named(scores), signature(door).parameters

@@ -77,8 +77,8 @@ def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
     rankers = list(scores if isinstance(scores, Mapping) else scores.columns)
     if len(rankers) < least:
         raise ValueError(
-            f"{name} holds {len(rankers)} rankers, but at least {least} are needed: pass their"
-            " scores by name."
+            f"{name} holds {len(rankers)} ranker{'s' * (len(rankers) != 1)}, but at least {least}"
+            " are needed: pass their scores by name."
         )
     texts = [str(ranker) for ranker in rankers]
     for text in texts:
@@ -446,7 +446,7 @@ FAR = 4.0  # Standard errors of the AUC of a score without any order
 
 def warn_of_reversed(evidences: Sequence[Evidence], names: Iterable[str]) -> None:
     """Warn of scores that order two classes far worse than chance."""
-    found: dict[str, float] = {}
+    found: list[str] = []
     for name, evidence in zip(names, evidences, strict=True):
         data, groups = evidence.data, evidence.groups
         n, n_pos = float(data.sizes[0]), float(data.positives[0])
@@ -456,14 +456,10 @@ def warn_of_reversed(evidences: Sequence[Evidence], names: Iterable[str]) -> Non
         variance *= 1.0 if groups is None else n / groups.count  # At most, if rows are dependent
         auc = float(get_measure("auc").values(data)[0])
         if auc < 0.5 - FAR * np.sqrt(variance):
-            found[column_of(name)] = auc
+            found.append(f"{column_of(name)} (AUC {auc:.4f})")
     if found:
-        aucs = ", ".join(f"{x:.4f}" for x in found.values())
-        warn(
-            f"{', '.join(found)}: reversed by all appearance, with the AUC {aucs}: negate scores"
-            " whose low values belong at the top.",
-            UserWarning,
-        )
+        mend = "negate scores if low ones belong at the top"
+        warn(f"{', '.join(found)} may be reversed: {mend}.", UserWarning)
 
 
 # --------------------------------------------------------------------------------------- influence

@@ -155,7 +155,7 @@ def test_one_measure_that_cannot_be_compared_does_not_stop_the_others(results, c
     [
         (
             ("--score", NEW),
-            "auc: no comparison: scores holds 1 rankers, but at least 2 are needed",
+            "auc: no comparison: scores holds 1 ranker, but at least 2 are needed",
         ),
         (("--score", NEW, OLD, "--baseline", "odl"), "--baseline 'odl' is not among the rankers"),
         (("--score", NEW, OLD, "--margin", "2"), "auc: no comparison: --margin 2.0 must be"),
