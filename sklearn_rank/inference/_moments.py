@@ -173,8 +173,8 @@ class ClassMoments(Moments):
             return low, high
         # Whether there is a jump is uncertain: with its bias, and without.
         values = np.clip(self.share - self.shift - np.append(0.0, self.jump_bias), 0.0, 1.0)
-        seen, found = self.squares / self.sizes**2, []
-        for side, end in enumerate((self.ends.min(axis=1), self.ends.max(axis=1))):
+        seen, n_effective = self.squares / self.sizes**2, []
+        for end in (self.ends.min(axis=1), self.ends.max(axis=1)):
             # Units that the sample lacks at one end are beyond the limit of that side.
             ends = np.stack([end, end], axis=1)
             count, centers, squares = with_half_more(
@@ -184,9 +184,9 @@ class ClassMoments(Moments):
             variance = self.effect * float(seen.sum()) + max(self.effect, 1.0) * unseen
             variance += self.slope_variance + self.jump_variance
             shrunken = np.clip(values + float((centers - self.means).sum()), 0.0, 1.0)
-            n_effective = shrunken * (1.0 - shrunken) / max(variance, ROUNDING)
-            found.append(share_limits(values, n_effective, level, self.degrees)[side])
-        lows, highs = found
+            n_effective.append(shrunken * (1.0 - shrunken) / max(variance, ROUNDING))
+        found = share_limits(values, np.stack(n_effective), level, self.degrees)
+        lows, highs = found[0][0], found[1][1]
         # The interval contains the estimate even if the bias is more than half the width.
         origin, length = self.whole[0], self.whole[1] - self.whole[0]
         farthest = np.clip([self.share - self.unseen[0], self.share + self.unseen[1]], 0.0, 1.0)
