@@ -30,6 +30,7 @@ from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import (
     CheckedRows,
     Coded,
+    are_fractions,
     check_grades,
     check_positive,
     check_rows,
@@ -433,9 +434,22 @@ def group_scored_rows(
     """Make lists from checked rows that have scores, by ascending id."""
     shared, order = _group_checked(checked)
     values, score = read(checked), checked.scores
+    if {*score[:50].tolist()} == {0, 1}:
+        _warn_of_exchange(values, score, checked.name)
     if order is not None:
         values, score = values[order], score[order]
     return ScoredLists(labels=values, score=score, **shared)
+
+
+def _warn_of_exchange(labels: AnyArray, score: AnyArray, name: str) -> None:
+    """Warn of labels that look like scores, with scores that look like labels."""
+    are_scores = are_fractions(labels) and labels.min() >= 0.0 and labels.max() <= 1.0
+    if are_scores and np.isin(score, (0, 1)).all():
+        warn(
+            f"{name} holds fractions and y_score only 0 and 1: pass the labels first, then the"
+            " scores, if these are exchanged.",
+            UserWarning,
+        )
 
 
 def _group_checked(

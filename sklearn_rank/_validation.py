@@ -486,7 +486,7 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
         bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
         raise ValueError(
             f"{checked.name} has the relevance {grade[row]:g} at {checked.where(row)}:"
-            f" relevance must be finite{bound}{_LABELS_FIRST * _are_fractions(grade)}."
+            f" relevance must be finite{bound}{_LABELS_FIRST * are_fractions(grade)}."
         )
     return grade
 
@@ -712,7 +712,7 @@ def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
 _LABELS_FIRST = "; of labels and scores the labels come first"
 
 
-def _are_fractions(labels: AnyArray) -> bool:
+def are_fractions(labels: AnyArray) -> bool:
     """Whether labels are hardly such, since some are no whole numbers."""
     return labels.dtype.kind == "f" and bool(np.any(labels != np.round(labels)))
 
@@ -739,7 +739,7 @@ def _positive_among(
         raise ValueError(
             f"{name} has {len(classes)} classes ({_listed(classes)}), but this measure is for two:"
             f" pass ({name} == c) for a class c, or ({name} >= c) for grades"
-            f"{_LABELS_FIRST * _are_fractions(classes)}."
+            f"{_LABELS_FIRST * are_fractions(classes)}."
         )
     if pos_label is None:
         if not are_usual_labels(classes):

@@ -9,6 +9,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn_rank._lists import LabelType, check_scored_lists
 from sklearn_rank._validation import check_positive, check_qid, check_rows, check_vector
 from sklearn_rank.inference import metric_interval
+from sklearn_rank.metrics import get_measure
 from tests.naming import for_each
 
 
@@ -331,3 +332,15 @@ def test_words_beside_something_else(other):
         mixed[place] = other
         with pytest.raises(ValueError, match=r"missing label|mixes labels|unhashable"):
             check_binary_scores(mixed, np.zeros(3), pos_label="yes")
+
+
+def test_exchanged_labels_and_scores_are_told():
+    score, y = np.random.default_rng(0).random(40), np.arange(40) % 4 == 0
+    ndcg, auc = map(get_measure, ("ndcg@10", "auc"))
+    with pytest.warns(UserWarning, match="y_score only 0 and 1: pass the labels first"):
+        ndcg(score, y)
+    with pytest.raises(ValueError, match="for grades; of labels and scores the labels come first"):
+        auc(score, y)
+    with pytest.raises(ValueError, match="must be finite and at least 0; of labels and scores"):
+        ndcg(score - 0.5, y)
+    ndcg(y, score), ndcg(3.5 * y, y)
