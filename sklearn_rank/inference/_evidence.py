@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 from inspect import signature
-from math import isfinite
+from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -31,6 +31,7 @@ from .._validation import (
     ravelled,
     refuse_misread,
     shape_of,
+    take,
 )
 from .._warn import warn
 from ..bounds._shared import NEGLIGIBLE
@@ -442,6 +443,7 @@ def check_lists(
 
 
 FAR = 4.0  # Standard errors of the AUC of a score without any order
+MOST_ROWS = 10_000  # Of a larger list so many show whether a sort of all is needed
 
 
 def warn_of_reversed(evidences: Sequence[Evidence], names: Iterable[str]) -> None:
@@ -449,17 +451,35 @@ def warn_of_reversed(evidences: Sequence[Evidence], names: Iterable[str]) -> Non
     found: list[str] = []
     for name, evidence in zip(names, evidences, strict=True):
         data, groups = evidence.data, evidence.groups
-        n, n_pos = float(data.sizes[0]), float(data.positives[0])
-        if evidence.measure.kind != "binary" or evidence.sampled or not 0.0 < n_pos < n:
+        if evidence.measure.kind != "binary" or evidence.sampled:
             return
-        variance = (n + 1.0) / (12.0 * n_pos * (n - n_pos))
-        variance *= 1.0 if groups is None else n / groups.count  # At most, if rows are dependent
-        auc = float(get_measure("auc").values(data)[0])
-        if auc < 0.5 - FAR * np.sqrt(variance):
+        effect = 1.0 if groups is None else float(data.sizes[0]) / groups.count  # At most
+        if isnan(_auc_below_chance(_every(data, len(data.score) // MOST_ROWS), effect)):
+            continue
+        if not isnan(auc := _auc_below_chance(data, effect)):
             found.append(f"{column_of(name)} (AUC {auc:.4f})")
     if found:
         mend = "negate scores if low ones belong at the top"
         warn(f"{', '.join(found)} may be reversed: {mend}.", UserWarning)
+
+
+def _every(data: ScoredLists, step: int) -> ScoredLists:
+    """Every so many rows of one list."""
+    if step < 2:
+        return data
+    rows = np.arange(0, len(data.score), step)
+    columns: Any = {"labels": data.labels[rows], "weight": take(data.weight, rows)}
+    return ScoredLists(score=data.score[rows], offsets=np.array([0, len(rows)]), **columns)
+
+
+def _auc_below_chance(data: ScoredLists, effect: float) -> float:
+    """AUC if it is far below that of a score without any order, else NaN."""
+    n, n_pos = float(data.sizes[0]), float(data.positives[0])
+    if not 0.0 < n_pos < n:
+        return nan
+    variance = effect * (n + 1.0) / (12.0 * n_pos * (n - n_pos))
+    auc = float(get_measure("auc").values(data)[0])
+    return auc if auc < 0.5 - FAR * np.sqrt(variance) else nan
 
 
 # --------------------------------------------------------------------------------------- influence

@@ -203,6 +203,7 @@ def test_scores_that_look_reversed_are_told_by_each_door():
     rng = np.random.default_rng(0)
     y = np.arange(400) % 4 == 0
     worse = rng.normal(size=400) - y
+    many = rng.normal(size=24_000) - np.tile(y, 60)
     scores = {"a": worse, "b": -worse, "c": worse - y}
     doors = {
         r"y_score \(AUC 0\.2": lambda: metric_interval("ks", y, worse),
@@ -210,6 +211,10 @@ def test_scores_that_look_reversed_are_told_by_each_door():
             "ap", y, scores
         ),
         r"scores\['a'\]": lambda: metric_interval(["ap", "auc"], y, scores),
+        # Of many rows some are looked at first, and the value is of all.
+        rf"y_score \(AUC {get_measure('auc')(np.tile(y, 60), many):.4f}": lambda: metric_interval(
+            "ap", np.tile(y, 60), many
+        ),
     }
     for text, door in doors.items():
         with pytest.warns(UserWarning, match=f"{text}.* may be reversed: negate"):
@@ -218,3 +223,4 @@ def test_scores_that_look_reversed_are_told_by_each_door():
         warnings.simplefilter("error")
         metric_interval("ap", y, worse, groups=np.arange(400) // 20)  # of dependent rows
         metric_interval("ap", y, rng.normal(size=400))
+        metric_interval("ap", np.tile(y, 60), -many)
