@@ -604,7 +604,7 @@ BIPARTITE_RANKERS = [
     TopPushRanker(0.7, loss="hinge", C=100.0),
     TopPushRanker(0.8, loss="logistic"),
     RankStatisticRanker(n_init=2, n_folds=2, random_state=0),
-    RankStatisticRanker("bedroc@20", kernel="rbf", n_init=2, n_folds=2),
+    RankStatisticRanker("bedroc@20", kernel="rbf"),
 ]
 
 

@@ -233,7 +233,7 @@ def test_orders_with_other_signs_are_no_names_of_classes(sign):
     np.testing.assert_array_equal(classes, np.eye(3)[np.argsort(np.argsort(texts))])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "texts",
     [
         ["a>b", "b>a"],

@@ -169,7 +169,7 @@ def test_quantile_of_real_weights_allows_for_rounding():
     assert quantile_at_mass(scores, weight, mass) == 0.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     "scores",
     [
         [3.0, 2.0, 1.0],
@@ -221,7 +221,7 @@ HARD = {
 }
 
 
-@pytest.mark.parametrize("name", HARD)
+@for_each("name", HARD)
 def test_class_codes_order_as_the_values(name):
     for dtype in (np.float64, np.float32):
         rng = np.random.default_rng(2)

@@ -19,6 +19,7 @@ from sklearn_rank import OrderPreservingRanker
 from sklearn_rank._partitions import Partitions, any_collection, is_collection, parts
 from sklearn_rank.datasets import make_subset_ranking
 from sklearn_rank.inference import compare
+from tests.naming import for_each
 
 N = 23
 FRAME = pd.DataFrame(
@@ -52,7 +53,7 @@ def test_collections_are_known(value):
     assert any_collection(None, value)
 
 
-@pytest.mark.parametrize("value", [None, 1, "a", np.ones(3), FRAME, [1], da.Array, {"a": 1}])
+@for_each("value", [None, 1, "a", np.ones(3), FRAME, [1], da.Array, {"a": 1}])
 def test_other_values_are_no_collections(value):
     assert not is_collection(value)
 
@@ -195,7 +196,7 @@ def test_no_rows_at_all_are_an_error():
         _all_rows(parts(y=frame.y, s=frame.s))
 
 
-@pytest.mark.parametrize("n", [1, 7, 8, 9, 65])
+@for_each("n", [1, 7, 8, 9, 65])
 def test_a_tree_merges_in_the_order_of_the_chunks(n):
     values = [dask.delayed([i]) if i % 3 else dask.delayed(None) for i in range(1, n + 1)]
     found = Partitions(values, {}, None).merged(_joined).compute(scheduler="synchronous")

@@ -91,7 +91,7 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize(("name", "codes"), list(zip(DOORS, cycle([[-999], [9], [-1, -2]]))))
+@for_each(("name", "codes"), list(zip(DOORS, cycle([[-999], [9], [-1, -2]]))))
 def test_numbers_that_may_mark_missing_labels_are_refused(name, codes):
     y = Y.copy()
     y[1::5] = np.resize(codes, len(y[1::5]))

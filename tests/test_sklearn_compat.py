@@ -5,6 +5,7 @@ import pytest
 
 from sklearn_rank import AccuracyAtTopRanker, AccuracyAtTopRankerCV
 from sklearn_rank._validation import check_sample_weight
+from tests.naming import for_each
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 brings callbacks")
 FitCallback, ProgressBar = callback.FitCallback, callback.ProgressBar
@@ -160,7 +161,7 @@ def test_sample_weights():
         check_sample_weight([0, np.nan, 1], X)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("weight", "message"),
     [
         ([1, -1, 1], r"^pair_weight is -1 at row 1: it must be finite and at least 0"),

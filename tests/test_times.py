@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 
 from sklearn_rank._times import check_duration, check_times, in_days
+from tests.naming import for_each
 
 TEXTS = ["2024-02-28 12:00", "2024-03-01 00:00"]
 STAMPS = [datetime.datetime.fromisoformat(text) for text in TEXTS]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "column",
     [
         TEXTS,
@@ -23,7 +24,6 @@ STAMPS = [datetime.datetime.fromisoformat(text) for text in TEXTS]
         [x.astimezone(datetime.UTC) for x in STAMPS],
         [0.5, 2.0],
     ],
-    ids=str,
 )
 def test_lengths_of_time_are_the_same_however_times_are_written(column):
     first, second = check_times(entered=column, as_of=column[1])["entered"], column[1]
@@ -47,7 +47,7 @@ def test_a_column_without_any_time_is_of_the_kind_of_the_others():
     assert np.isnan(in_days(found["resolved"] - found["entered"])).all()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("columns", "message"),
     [
         ({"a": [1, 2], "b": TEXTS}, "a holds numbers, but b holds times without a time zone"),
@@ -65,7 +65,6 @@ def test_a_column_without_any_time_is_of_the_kind_of_the_others():
         ({"a": [20240131, 20240201]}, r"a is 20240131 at row 0, no number of days: .*%Y%m%d"),
         ({"a": [0, 1706659200]}, r"a is 1706659200 at row 1, no number of days: .*unit='s'"),
     ],
-    ids=str,
 )
 def test_times_that_cannot_be_subtracted_are_refused(columns, message):
     with pytest.raises(ValueError, match=message):

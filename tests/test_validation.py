@@ -254,7 +254,7 @@ def test_a_missing_class_of_a_column_is_named_by_its_row():
             check_positive(check_rows(column, np.arange(3.0)), "a")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ids", "dtype", "digits"),
     [
         (2.0**53 + np.arange(4) * 2, "float64", 53),
@@ -273,7 +273,7 @@ def test_float_ids_that_may_have_merged_are_refused(ids, dtype, digits):
         check_qid(ids, 4)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "ids",
     [
         2**53 + np.arange(4),
@@ -323,7 +323,7 @@ def test_labels_that_are_two_words(stored):
         check_binary_scores(stored([*words, "perhaps"]), np.zeros(5), pos_label="yes")
 
 
-@pytest.mark.parametrize("other", [None, np.nan, pd.NA, 1, np.arange(2), ["no"]])
+@for_each("other", [None, np.nan, pd.NA, 1, np.arange(2), ["no"]])
 def test_words_beside_something_else(other):
     labels = np.empty(3, dtype=object)
     labels[:] = ["no", "yes", "yes"]

@@ -7,6 +7,7 @@ import pytest
 
 from sklearn_rank.bounds import precision_at_top_bound
 from sklearn_rank.bounds._rank_statistics import top_precision_limits
+from tests.naming import for_each
 from tests.oracles import precision_at_top as oracle
 
 
@@ -68,7 +69,7 @@ def test_the_limit_of_the_best_of_several_fails_seldom(n_pos, n_neg, tau):
     assert failures(0.9) > 2 * delta
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (([0, 1], 5, 0.1), "rank_pos must be distinct whole numbers in"),

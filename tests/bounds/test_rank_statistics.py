@@ -140,7 +140,7 @@ def functional(phi, share):
 @pytest.mark.parametrize(("phi", "labels"), list(zip(PHIS, cycle(["fixed", "random"]))), ids=shown)
 def test_rank_statistics_by_simulation(phi, labels):
     rng = np.random.default_rng(3)
-    n, delta, n_samples = 100, 0.5, 300
+    n, delta, n_samples = 100, 0.5, 150
     target = functional(phi, SHARE)
     missed = dict.fromkeys(["rank", "hoeffding", "kl", "lower", "upper"], 0)
     for _ in range(n_samples):
@@ -180,7 +180,8 @@ def test_sandwich_with_ties():
     largest = float(of_pos @ cdf**6)
     averaged = float(of_pos @ ((cdf**7 - below**7) / 7 / (cdf - below)))
     missed = [0, 0]
-    for _ in range(500):
+    n_samples = 250
+    for _ in range(n_samples):
         y = np.arange(n) < SHARE * n
         score = np.where(y, rng.choice(3, n, p=of_pos), rng.choice(3, n, p=of_neg))
         top = (score <= score[:, None]).sum(axis=1)
@@ -191,7 +192,7 @@ def test_sandwich_with_ties():
             value = np.mean(phi(rank[y] / (n + 1)))
             width = linear_rank_sandwich_bound(rank[y], n, delta, phi).value
             missed[i] += abs(value - target) > width
-    assert max(missed) <= binom.ppf(0.999, 500, delta)
+    assert max(missed) <= binom.ppf(0.999, n_samples, delta)
 
 
 def test_never_below_an_exact_value():

@@ -15,6 +15,7 @@ from sklearn_rank.bounds._auc import (
     log_regions,
     rank_matrix_count,
 )
+from tests.naming import for_each
 from tests.oracles import rank_patterns as oracle
 
 SMALL = [(1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (2, 3), (3, 2), (1, 4), (3, 3)]
@@ -27,7 +28,7 @@ def linear(m, n, d, method="central"):
 # ------------------------------------------------------------------------------- all rank matrices
 
 
-@pytest.mark.parametrize(("m", "n"), [size for size in SMALL if sum(size) < 6])
+@for_each(("m", "n"), [size for size in SMALL if sum(size) < 6])
 def test_count_of_rank_matrices_by_enumeration(m, n):
     for ties in (True, False):
         assert rank_matrix_count(m, n, ties=ties) == len(oracle.rank_matrices(m, n, ties))
@@ -78,7 +79,7 @@ def test_central_is_exact_up_to_three_features(m, n, d):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("m", "n", "d"), [(2, 2, 4), (2, 3, 4), (3, 2, 3), (2, 3, 3)])
+@pytest.mark.parametrize(("m", "n", "d"), [(2, 2, 4), (2, 3, 3)])
 def test_more_features(m, n, d):
     rng = np.random.default_rng(m * n * d)
     vectors = oracle.differences(rng.normal(size=(m, d)), rng.normal(size=(n, d)))

@@ -43,7 +43,7 @@ def phi(measure, n):
 # ---------------------------------------------------------------------------------------- norms
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@for_each("measure", MEASURES)
 def test_norm_is_the_definition(measure):
     for p in (1, 1.5, 2, 7, np.inf):
         for n in range(1, 9):
@@ -57,7 +57,7 @@ def test_a_cut_off_counts_no_position_twice():
     assert discount_norm("precision@10", 10) == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (("ap", 5), "not a positional measure"),
@@ -116,7 +116,7 @@ def test_pairs_bound_the_regret():
             assert regret <= bound + 1e-12
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (([1.0, np.nan], [1.0, 2.0]), "expected_utility is nan at row 1"),
@@ -280,7 +280,7 @@ def test_the_bound_of_a_list_by_hand():
     assert "list" in bound.target
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (("comparison_hinge", "dcg", 0.1, [1.0, 2.0], [1, 2]), "not order-preserving"),

@@ -48,7 +48,7 @@ def quiet_utility(*arguments, **keywords):
         return utility(*arguments, **keywords)
 
 
-@pytest.mark.parametrize(("measure", "name", "parameters", "value"), GRADED + BINARY)
+@for_each(("measure", "name", "parameters", "value"), GRADED + BINARY)
 def test_the_measure_is_a_constant_and_utilities_by_position(measure, name, parameters, value):
     rng = np.random.default_rng(0)
     for _ in range(15):
@@ -119,7 +119,7 @@ def test_lists_in_any_order(measure):
     np.testing.assert_allclose(values, np.concatenate(by_list)[shuffled], rtol=1e-13)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("measure", "labels", "lacking"),
     [
         ("ndcg", [0, 0], "no item with a gain"),
@@ -179,7 +179,7 @@ def test_measures_without_utilities_warn(measure, quantity, utilities):
     assert "are dependent" in str(caught[0].message)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (("pnorm@4", [0, 1]), "defines no utilities of items"),

@@ -9,6 +9,7 @@ from scipy.stats import chisquare
 
 from sklearn_rank.clicks import team_draft, team_outcomes
 from sklearn_rank.inference import ConfidenceSequence, metric_interval
+from tests.naming import for_each
 from tests.oracles import clicks as oracle
 
 LENGTHS = [(3, 3, 3), (3, 3, 2), (2, 3, 5), (1, 3, 4), (3, 2, 3)]
@@ -19,7 +20,7 @@ def pairs(n_first, n_second):
     return [(tuple(range(n_first)), second) for second in permutations(range(4), n_second)]
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
+@for_each("lengths", LENGTHS)
 def test_lists_have_the_chances_of_their_coins(lengths):
     rng = np.random.default_rng(0)
     for first, second in pairs(*lengths[:2])[::4]:
@@ -85,7 +86,7 @@ def test_what_is_refused(rankings, k, message):
         team_draft(rankings, k=k)
 
 
-@pytest.mark.parametrize("clicks", [[1, 0], [[1, 0, 2]], [[1, -1]], [[np.nan, 0]], []])
+@for_each("clicks", [[1, 0], [[1, 0, 2]], [[1, -1]], [[np.nan, 0]], []])
 def test_clicks_are_two_columns_of_counts(clicks):
     with pytest.raises(ValueError, match=r"must have two columns|at row 0|is empty"):
         team_outcomes(clicks)

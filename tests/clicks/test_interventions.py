@@ -6,6 +6,7 @@ import pytest
 
 from sklearn_rank.clicks import Propensities, random_order_propensities, swap_propensities
 from sklearn_rank.datasets import make_clicks
+from tests.naming import for_each
 from tests.oracles import clicks as oracles
 
 Y = np.array([2, 0, 1, 1, 0, 3, 0, 2, 1])
@@ -133,7 +134,7 @@ def test_rows_get_the_propensity_of_their_position():
         found.of([0, 1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "message"),
     [
         ({"swapped": lambda d: np.zeros(len(d.qid))}, "are all swapped or all unswapped"),

@@ -477,7 +477,7 @@ def test_wrong_arrays_are_refused(name):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", CALLS)
+@for_each("name", CALLS)
 def test_columns_of_pandas_in_another_order_are_refused(name):
     function, arguments = CALLS[name]
     columns = {

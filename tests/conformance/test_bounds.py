@@ -237,7 +237,7 @@ SHARES = (LEAST, 1e-300, 1e-17, MOST)
 BEYOND = (Fraction(1, 10**400), 1 - Fraction(1, 10**400), 10**400, -(10**5000), "0.1", True)
 
 
-@pytest.mark.parametrize("call", CALLS, ids=str)
+@for_each("call", CALLS)
 def test_numbers_at_the_ends_of_their_range(call):
     for name in call.shares:
         for value in SHARES:
@@ -318,7 +318,7 @@ def test_classes_of_more_weights_than_can_be_added_up():
 # ------------------------------------------------------------------------ arguments without a part
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "name"),
     [
         (lambda: bounds.auc_bound(9, 9, 0.1, auc=0.9, method="hoeffding"), "auc"),
@@ -364,7 +364,7 @@ NO_SCORES = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         lambda values: bounds.auc_margin_bound(values, [0.5], 0.1, radius=1, norm=1),

@@ -12,9 +12,9 @@ from sklearn.utils import get_tags
 
 from sklearn_rank.metrics import get_measure, rank_positions
 from tests.catalogue import LABEL_CLASSES, LABEL_RANKERS
-from tests.naming import shown
+from tests.naming import for_each, shown
 
-every_ranker = pytest.mark.parametrize("ranker", LABEL_RANKERS, ids=shown)
+every_ranker = for_each("ranker", LABEL_RANKERS)
 every_class = pytest.mark.parametrize("ranker", LABEL_CLASSES, ids=shown)
 
 

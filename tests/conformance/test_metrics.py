@@ -475,7 +475,7 @@ def with_undefined(case):
     return stacked([some[0], empty, some[1], empty, some[2]]), [case(*pair) for pair in some]
 
 
-@pytest.mark.parametrize("case", [case for case in WAYS_IN if undefined_list(case)], ids=str)
+@for_each("case", [case for case in WAYS_IN if undefined_list(case)])
 def test_undefined_lists(case):
     (y_true, y_score, qid), values = with_undefined(case)
     a, b, c = values
@@ -698,7 +698,7 @@ def test_bad_lists_are_refused(arguments, message):
             case(*FOUR, **arguments)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"qid": [1, 2]}, "qid"),
@@ -746,7 +746,7 @@ def test_labels_of_any_kind(case):
     assert case(1 - y_true, y_score, pos_label=0) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("y_true", "pos_label", "message"),
     [
         (["a", "b"], None, "pass pos_label explicitly"),

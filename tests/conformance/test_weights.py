@@ -175,7 +175,7 @@ def test_fits_whose_utilities_count_items_refuse_shares(name):
         RankStatisticRanker().fit(X, y, sample_weight=np.full(60, 1 / 60))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ranker", "found"),
     [
         (OrderPreservingRanker(measure="ndcg"), "coef_"),
@@ -184,7 +184,6 @@ def test_fits_whose_utilities_count_items_refuse_shares(name):
         (OrderPreservingRanker(measure="f1@3"), "coef_"),
         (RankStatisticRanker("bedroc@20", n_folds=None, tol=1e-8), "value_"),
     ],
-    ids=repr,
 )
 def test_a_row_in_two_halves_is_the_row_in_fits(ranker, found):
     X, y, qid = queries_of_rows()

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import norm, t
 
 from sklearn_rank.datasets import make_bipartite_ranking
+from tests.naming import for_each
 
 
 def test_shapes_and_seed():
@@ -63,7 +64,7 @@ def test_all_or_no_positives_are_clear(fraction):
     assert bunch.is_clear.sum() == fraction * bunch.target.sum()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "error"),
     [
         ({"n_samples": 0}, ValueError),

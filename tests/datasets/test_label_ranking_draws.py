@@ -12,6 +12,7 @@ from sklearn_rank.datasets import _synthetic as draws
 from sklearn_rank.datasets import make_label_ranking
 from sklearn_rank.metrics import tau_b_score
 from sklearn_rank.preprocessing import label_grades
+from tests.naming import for_each
 from tests.oracles import label_rankings as oracle
 
 NOISES = ("plackett_luce", "mallows", None)
@@ -138,7 +139,7 @@ def test_missing_labels_do_not_depend_on_positions():
     assert_array_equal(np.nanmax(target, axis=1), known.sum(axis=1))
 
 
-@pytest.mark.parametrize("concentration", [1e-12, 1e-6, 4.9e-5, 5.1e-5, 1e-3, 0.1, 5.0])
+@for_each("concentration", [1e-12, 1e-6, 4.9e-5, 5.1e-5, 1e-3, 0.1, 5.0])
 def test_pairs_of_any_concentration_are_accurate(concentration):
     with localcontext() as context:
         context.prec = 80
@@ -164,7 +165,7 @@ def test_same_seed_same_data():
     assert bunch.feature_names[0] == "feature_1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
         ({"n_labels": 1}, "n_labels=1 must be at least 2"),

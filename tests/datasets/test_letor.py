@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sklearn.utils import Bunch
 
 from sklearn_rank.datasets import _svmlight, load_letor
+from tests.naming import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ.get("SKLEARN_RANK_DATA", ROOT.parent / "shared" / "data"))
@@ -99,7 +100,7 @@ def test_types():
     assert bunch.data.dtype == np.float32
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "expected"),
     [
         (["1", "2", "1"], [1, 2, 1]),
@@ -353,7 +354,7 @@ def test_folders_that_are_not_clear(tmp_path):
         load_letor(tmp_path / "Fold1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "error", "message"),
     [
         (3, TypeError, "path is of type int, but must be"),
@@ -370,7 +371,7 @@ def test_other_paths_are_refused(path, error, message):
         load_letor(path)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
         ({"zero_based": "yes"}, "zero_based='yes' must be True, False or 'auto'"),

@@ -7,6 +7,7 @@ import pytest
 
 from sklearn_rank._promises._batch_limits import fewest_hits_of_groups, tail_of_looks
 from sklearn_rank.inference import BatchLimits, LabelDesign, batch_limits
+from tests.naming import for_each
 from tests.oracles import batch_limits as oracle
 
 
@@ -138,7 +139,7 @@ def test_few_labelled_rows_and_long_batches_have_limits(n):
     assert np.isin(np.diff([limits.low, limits.high]), (0, 1)).all()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
         ({"k": 0}, "k=0 must be at least 1 and at most 3"),
@@ -269,7 +270,7 @@ def test_equal_weights_keep_all_rows():
     assert plain.estimate == weighted.estimate
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "message"),
     [
         ({"groups": [1, 1, 2, 2]}, "groups and batch_groups belong together"),

@@ -289,7 +289,7 @@ def test_one_class_only_has_a_warning_as_in_memory():
         metric_interval(Wilcoxon(), y, score)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "message"),
     [
         (lambda d: metric_interval("auc", d["g"], d["a"]), r"chunk \d: .*pass"),

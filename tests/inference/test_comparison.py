@@ -18,7 +18,7 @@ from sklearn_rank.metrics import (
     ndcg_score,
     roc_auc_score,
 )
-from tests.naming import shown
+from tests.naming import for_each
 from tests.oracles import differences
 from tests.oracles import rank_inference as oracle
 
@@ -39,7 +39,7 @@ def three(rng, n, shift=0.0):
     return y_true, scores
 
 
-@pytest.mark.parametrize("phi", PHIS, ids=shown)
+@for_each("phi", PHIS)
 def test_a_comparison_of_two_is_the_paired_test(phi):
     y_true, scores = three(np.random.default_rng(6), 90)
     two = {name: scores[name] for name in "AB"}
@@ -123,7 +123,7 @@ def test_a_duplicate_changes_nothing():
     assert every["B - C"].interval.width > 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"baseline": "D"}, r"baseline='D' is not among the rankers \['A', 'B', 'C'\]"),
@@ -248,9 +248,7 @@ def last_positive(y_true, y_score):
 PER_QUERY = make_measure(last_positive, range=(0.0, 1.0))
 
 
-@pytest.mark.parametrize(
-    "measure", ["auc", "local_auc@0.7", "pnorm@3", "bedroc@5", Power(3), PER_QUERY], ids=shown
-)
+@for_each("measure", ["auc", "local_auc@0.7", "pnorm@3", "bedroc@5", Power(3), PER_QUERY])
 def test_measures_of_one_list_and_of_queries(measure):
     y, scores, qid = by_query()
     y = (np.arange(len(y)) % 8 < 3).astype(int)

@@ -18,6 +18,7 @@ from sklearn_rank._planning._confidence_sequence import (
 )
 from sklearn_rank.inference import ConfidenceSequence, compare, metric_interval
 from sklearn_rank.metrics import Accumulator, get_measure, make_measure
+from tests.naming import for_each
 from tests.oracles import confidence_sequences as oracle
 
 ALPHA = 0.05
@@ -44,7 +45,7 @@ def queries(rng, n=20, n_items=6):
 # ---------------------------------------------------------------------------------------- the bets
 
 
-@pytest.mark.parametrize("kind", ["uniform", "ones", "zeros", "coins", "nearly equal"])
+@for_each("kind", ["uniform", "ones", "zeros", "coins", "nearly equal"])
 def test_limits_of_means_are_those_of_the_definition(kind):
     rng = np.random.default_rng(0)
     values = {
@@ -248,7 +249,7 @@ def test_the_variance_of_the_share_of_positives_is_in_all_intervals_of_the_popul
         np.testing.assert_allclose(found.width, 2 * z * influence.std() / np.sqrt(4000), rtol=0.05)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "measure",
     ["precision@10", "recall@20", "f1@10", "dcg@10", "success@5", "pos@top", "profit@10"],
 )

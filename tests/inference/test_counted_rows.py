@@ -47,7 +47,7 @@ def _same(found, expected, items):
     assert found.label_slope == pytest.approx(expected.label_slope, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("phi", PHIS, ids=shown)
+@for_each("phi", PHIS)
 def test_influence_on_rank_statistics(phi):
     for normalize in ("mean", "minmax"):
         phi = as_score_generating(phi)

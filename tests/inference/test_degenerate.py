@@ -8,6 +8,7 @@ import pytest
 from sklearn_rank._printed import fixed
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import Accumulator, Wilcoxon
+from tests.naming import for_each
 
 Y = (np.arange(40) % 4 == 0).astype(int)
 UP = np.arange(40.0)
@@ -70,7 +71,7 @@ def test_plain_lists_have_no_certain_values(name):
         assert "-0.0000" not in str(found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "sign", "text"),
     [
         (-0.0, False, "0.0000"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference import LabelDesign, compare, metric_interval
+from tests.naming import for_each
 from tests.oracles.concordance import concordance
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "survival_analysis.json"
@@ -166,7 +167,7 @@ def test_rows_that_are_watched_until_their_event_tell_no_mature_cohort(rows):
             ask_of_mature()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "message"),
     [
         ({"measure": "auc"}, "pass horizon="),
@@ -181,7 +182,6 @@ def test_rows_that_are_watched_until_their_event_tell_no_mature_cohort(rows):
         ({"horizon": 30}, "No row was watched for the horizon, which is 30 days"),
         ({"resolved": [np.nan] * 4, "y": [0, 0, 0, 0]}, "No label is known"),
     ],
-    ids=str,
 )
 def test_what_has_no_order_of_events_is_refused(changes, message):
     given = {"measure": "c_index", "y": [1, 1, 0, 0], "as_of": [9.0, 9.0, 3.0, 7.0]}

@@ -7,6 +7,7 @@ from scipy.stats import binom, norm
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._limits import midp_limits, safe_limits, wilson_limits
 from sklearn_rank.inference._moments import top_limits, top_variance
+from tests.naming import for_each
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -36,7 +37,7 @@ def test_limits_at_the_edges(limits):
         assert near == pytest.approx(wilson_limits(estimate, 1e12, 0.95), abs=1e-9)
 
 
-@pytest.mark.parametrize("n", [2, 5, 10, 30, 200])
+@for_each("n", [2, 5, 10, 30, 200])
 def test_coverage_by_summation(n):
     """Wilson's alone falls to .83 next to an end; with the exact ones no less than .91."""
     chances = np.linspace(0.0005, 0.9995, 2000)

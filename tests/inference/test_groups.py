@@ -464,7 +464,7 @@ def test_groups_of_both_samples_are_not_exchanged(method):
         two_sample_rank_test([1, 2, 3], [4, 5, 6], method=method, groups=([0, 1, 2], [2, 3, 4]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("groups", "message"),
     [
         ([0, 1, 2, 3, 4, 5], "groups must be a pair"),

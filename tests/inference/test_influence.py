@@ -201,7 +201,7 @@ def labelled(rng, n=400, share=0.3, shift=1.0):
 RATIOS = ["lift@0.1", "enrichment@0.1", "accuracy_loss@top0.1", "ap", "recall@40", "f1@40"]
 
 
-@pytest.mark.parametrize("name", RATIOS)
+@for_each("name", RATIOS)
 def test_limits_of_the_population_join_those_at_its_share_with_other_shares(name):
     # A list that shows no jump at the threshold, which counts more where labels are not fixed.
     y, score = labelled(np.random.default_rng(1))

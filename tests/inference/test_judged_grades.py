@@ -10,6 +10,7 @@ from sklearn_rank._labels_in_part import _judged_grades as judged_grades
 from sklearn_rank._labels_in_part._judged_queries import JudgedQueries
 from sklearn_rank.inference import LabelDesign, compare, metric_interval
 from sklearn_rank.metrics import get_measure
+from tests.naming import for_each
 from tests.oracles import judged_grades as oracle
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -205,7 +206,7 @@ def test_strata_by_query_are_the_queries():
     np.testing.assert_array_equal(weight, np.where(np.isnan(in_part), 0.0, 3.0))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"measure": "err@5"}, "is no sum of gains"),

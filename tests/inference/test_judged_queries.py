@@ -12,6 +12,7 @@ from sklearn_rank._labels_in_part._judged_queries import (
 from sklearn_rank.inference import LabelDesign, compare, metric_interval
 from sklearn_rank.metrics import get_measure
 from tests.metrics.test_labels_in_part import NAMES
+from tests.naming import for_each
 from tests.oracles import judged_queries as oracle
 
 # One of each kind; all are slow.
@@ -221,7 +222,7 @@ def test_a_sample_without_a_positive_leaves_room_for_some():
     assert found.high > 0.8 * value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"method": "bca"}, "method='bca' does not support design"),

@@ -80,8 +80,9 @@ def test_a_budget_that_suffices_for_the_precision_makes_it_exact():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("measure", ["precision@60", "recall@60", "auc"])
-@pytest.mark.parametrize("two_batches", [False, True])
+@pytest.mark.parametrize(
+    ("measure", "two_batches"), [("precision@60", True), ("recall@60", False), ("auc", True)]
+)
 def test_intervals_of_planned_samples_cover(measure, two_batches):
     y, _, challenger, start = population()
     truth = metric_interval(measure, y, challenger, design="all").estimate

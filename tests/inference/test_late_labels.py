@@ -15,6 +15,7 @@ from sklearn_rank.model_selection import (
     TopThresholdClassifier,
     cross_val_interval,
 )
+from tests.naming import for_each
 from tests.oracles.late_labels import (
     censoring_weights,
     influence,
@@ -268,7 +269,7 @@ def test_an_event_at_the_horizon_counts_whatever_the_rounding_of_the_sum():
     assert ((entered + 2.3) - entered < 2.3).any()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "message"),
     [
         ({"resolved": [-1.0, 9.0, np.nan]}, "Row 0 was resolved before it entered"),
@@ -284,7 +285,6 @@ def test_an_event_at_the_horizon_counts_whatever_the_rounding_of_the_sum():
         ({"as_of": "2024-01-01"}, "entered holds numbers, but as_of holds times"),
         ({"y": ["fraud", "ok", None]}, "pos_label is not specified"),
     ],
-    ids=str,
 )
 def test_what_cannot_be_is_refused(changes, message):
     given = {"entered": [0.0, 1.0, 2.0], "resolved": [5.0, 9.0, np.nan], "y": [1, 0, 0]}

@@ -12,6 +12,7 @@ from sklearn_rank.inference import (
     batch_limits,
     recall_certificate,
 )
+from tests.naming import for_each
 from tests.oracles.late_sequences import batches
 
 HORIZON, LOOKS = 5.0, np.arange(3.0, 25.0, 3.0)
@@ -187,7 +188,7 @@ def only(condition):
     return lambda rows: {"rows": np.flatnonzero(condition(rows.entered))}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "message"),
     [
         (only(lambda x: (x > 12.0) & (x <= 15.0)), "of the 1.. rows that were open at the last"),

@@ -146,7 +146,7 @@ def test_precision_at_a_recall_has_the_limits_of_its_rate():
 OF_SHARES = "lift@0.1 enrichment@0.05 rie@20 recall@50 f1@50 accuracy_loss@top0.1"
 
 
-@pytest.mark.parametrize("name", OF_SHARES.split())
+@for_each("name", OF_SHARES.split())
 def test_of_the_population_a_pure_top_has_room_on_both_sides(name):
     # All of the first are positives, so that the value is the largest at this share of positives.
     y, score = np.arange(1000) < 300, -np.arange(1000.0)

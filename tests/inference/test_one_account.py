@@ -12,6 +12,7 @@ from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names
 from sklearn_rank.metrics._shared import ClassInfluence, Groups
 from sklearn_rank.model_selection import cross_val_interval
 from tests.catalogue import scores_for
+from tests.naming import for_each
 
 
 def methods_by_name(name):
@@ -120,7 +121,7 @@ def test_weights_agree(name, weights):
         assert repeated.standard_error == pytest.approx(found.standard_error, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["auc", "ap", "bedroc@20", "precision@top0.05", "tpr@fpr0.2"])
+@for_each("name", ["auc", "ap", "bedroc@20", "precision@top0.05", "tpr@fpr0.2"])
 def test_limits_of_ever_more_rows_meet_at_the_value(name):
     y, score, _, _ = rows()
     (evidence,) = check_lists(get_measure(name), y, [score])

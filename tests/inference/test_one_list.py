@@ -128,7 +128,7 @@ def test_a_constant_score_has_an_interval(name):
     assert found.low - 1e-12 <= found.estimate <= found.high + 1e-12
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_weights_are_repetitions(name):
     y, score, groups = rows()
     score = scores_for(name, score)
@@ -278,7 +278,7 @@ def test_of_every_method(method):
 # ---------------------------------------------------------------------------- the first places
 
 
-@pytest.mark.parametrize(("k", "hits"), [(1, 0), (5, 0), (5, 4), (8, 8), (20, 3)])
+@for_each(("k", "hits"), [(1, 0), (5, 0), (5, 4), (8, 8), (20, 3)])
 def test_precision_of_the_first_items(k, hits):
     y = np.r_[np.arange(k) < hits, np.zeros(30, dtype=bool)]
     score = -np.arange(k + 30.0)

@@ -294,7 +294,7 @@ def test_labels_of_the_first_rows_are_no_random_sample():
             metric_interval("auc", labels, challenger, design=design)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({}, "got nothing"),

@@ -52,7 +52,7 @@ def graded(n_queries=40, noise=(1.0, 2.0), seed=0):
 # ------------------------------------------------------------------------------------ sign flips
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each("seed", range(8))
 def test_exact_flips_are_the_enumeration(seed):
     rng = np.random.default_rng(seed)
     d = rng.integers(-3, 4, size=rng.integers(1, 9))
@@ -335,7 +335,7 @@ def test_a_narrow_level_of_few_other_values_is_said():
 # -------------------------------------------------------------------------------- several systems
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pvalues", "expected"),
     [
         ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
@@ -442,7 +442,7 @@ def test_systems_defined_on_different_queries_are_refused():
         )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "error", "words"),
     [
         ({"scores": [[1, 2]]}, TypeError, "must be a mapping"),

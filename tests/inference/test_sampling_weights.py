@@ -152,7 +152,7 @@ def test_equal_probabilities_are_no_weights(name):
     assert 0.95 < (equal.high - equal.low) / (plain.high - plain.low) < 1.5
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_weights_of_any_ratio_take_the_time_of_the_rows(name):
     rng = np.random.default_rng(10)
     y = (rng.random(600) < 0.3).astype(int)
@@ -223,9 +223,7 @@ def test_few_rows_that_carry_the_weight_have_limits_that_say_little():
         metric_interval("lorenz@0.1", y + rng.random(300), score, **few)
 
 
-@pytest.mark.parametrize(
-    "name", ["pos@top", "dcg", "precision@10", "recall@10", "success@5", "tau_b"]
-)
+@for_each("name", ["pos@top", "dcg", "precision@10", "recall@10", "success@5", "tau_b"])
 def test_measures_without_such_an_interval_are_refused_by_name(name):
     with pytest.raises(ValueError, match="has no interval for rows of unequal weights") as error:
         metric_interval(name, Y, SCORE, sample_weight=WEIGHT, weights="sampling")
@@ -300,7 +298,7 @@ def test_weights_of_queries_that_mean_nothing_are_refused():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["auc", "partial_auc@fpr0.2", "bedroc@20", "tpr@fpr0.1"])
+@pytest.mark.parametrize("name", ["auc", "bedroc@20", "tpr@fpr0.1"])
 def test_coverage_of_a_reviewed_top_and_a_random_rest(name):
     rng = np.random.default_rng(8)
     y, score, *_ = reviewed(np.random.default_rng(9), n=400_000, rate=1.0)

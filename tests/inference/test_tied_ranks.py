@@ -20,7 +20,7 @@ from sklearn_rank.metrics import (
 )
 from sklearn_rank.metrics._influence import linear_rank_influence_of
 from sklearn_rank.metrics._shared import as_score_generating, rank_bias
-from tests.naming import shown
+from tests.naming import for_each, shown
 from tests.oracles import rank_inference as oracle
 
 SMOOTH = [Wilcoxon(), Power(3), Exponential(5.0), Exponential(20.0), Cauchy(0.25), VanDerWaerden()]
@@ -58,7 +58,7 @@ def test_the_bias_place_by_place(levels):
             assert found == pytest.approx(expected, abs=1e-13)
 
 
-@pytest.mark.parametrize("phi", PHIS, ids=shown)
+@for_each("phi", PHIS)
 def test_ties_within_a_class_change_nothing(phi):
     """The order within a class does not count, nor does it for the bias."""
     y_true = np.repeat([1, 0, 1, 0], [7, 9, 5, 12]) == 1

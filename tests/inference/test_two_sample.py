@@ -7,6 +7,7 @@ from scipy import stats
 from sklearn_rank.inference import two_sample_rank_test
 from sklearn_rank.inference._linear_rank import _matched_tails, _whole, _whole_tails
 from sklearn_rank.metrics import Exponential, LocalAUC, Power, TopDCG, VanDerWaerden, roc_auc_score
+from tests.naming import for_each
 from tests.oracles import rank_inference as oracle
 
 PHIS = {
@@ -19,7 +20,7 @@ PHIS = {
 ALTERNATIVES = ("less", "greater", "two-sided")
 
 
-@pytest.mark.parametrize("name", PHIS)
+@for_each("name", PHIS)
 def test_exact_by_all_choices(name):
     for levels in (3, 8, 10_000):
         phi, function = PHIS[name]
@@ -130,7 +131,7 @@ def test_all_tied_is_no_evidence():
     assert found.pvalue == 1.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         ({"method": "fast"}, "method='fast'"),

@@ -124,7 +124,7 @@ def test_rows_of_two_dimensions_are_lists():
 TWO_TYPES = ["f2 i1", "i4 f4", "u4 i4", "i8 f4", "? f4"]
 
 
-@pytest.mark.parametrize("dtypes", TWO_TYPES)
+@for_each("dtypes", TWO_TYPES)
 def test_scores_of_parts_compare_as_numpy_compares_them(dtypes):
     rng = np.random.default_rng(0)
     y_true = rng.integers(0, 2, 40)
@@ -206,7 +206,7 @@ def test_classes_are_those_of_all_parts():
         assert accumulator.n_items == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second"),
     [([0, 1], [-1, 1]), ([1], ["1"]), ([0], [-1]), ([-1], [0, 1]), ([True, False], [-1])],
 )
@@ -353,7 +353,7 @@ def test_forms_do_not_mix():
     assert accumulator.result() == get_measure("dcg")([1, 0], [1.0, 2.0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (([1, 0], [np.nan, 1.0]), "y_score is NaN at row 0"),

@@ -16,6 +16,7 @@ import sklearn.metrics._ranking
 from sklearn.exceptions import DataConversionWarning, UndefinedMetricWarning
 
 from sklearn_rank import metrics
+from tests.naming import for_each
 
 # --------------------------------------------------------------------- scikit-learn's own tests
 
@@ -160,7 +161,7 @@ def data(seed, n, levels=None):
 SIZES = [(2, None), (10, None), (500, None), (7, 3), (60, 4), (2000, 50)]
 
 
-@pytest.mark.parametrize(("n", "levels"), SIZES)
+@for_each(("n", "levels"), SIZES)
 def test_auc_also_with_ties_and_weights(n, levels):
     y_true, y_score, weight = data(0, n, levels)
     theirs = sklearn.metrics.roc_auc_score
@@ -217,7 +218,7 @@ def test_grades_in_two_dimensions_need_the_gain(function):
     assert function([0, 2, 1, 1, 0, 0], [1, 2, 3] * 2, qid=[0, 0, 0, 1, 1, 1]) == exponential
 
 
-@pytest.mark.parametrize("max_fpr", [0.01, 0.1, 0.25, 1 / 3, 0.5, 0.99, 1.0])
+@for_each("max_fpr", [0.01, 0.1, 0.25, 1 / 3, 0.5, 0.99, 1.0])
 def test_partial_auc_without_ties(max_fpr):
     for n in (2, 10, 500):
         y_true, y_score, _ = data(3, n)

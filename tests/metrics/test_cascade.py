@@ -11,6 +11,7 @@ from sklearn_rank.metrics import (
     reciprocal_rank_score,
 )
 from sklearn_rank.metrics import _tied_sums as _stopping
+from tests.naming import for_each
 from tests.oracles import orders
 from tests.oracles.stopping import reciprocal_first, reciprocal_stop
 
@@ -26,7 +27,7 @@ def test_repetitions_are_not_laid_out():
     assert tied == pytest.approx(0.5, abs=1e-9)
 
 
-@pytest.mark.parametrize("k", [1, 7, 60, 100, 130, 10_000])
+@for_each("k", [1, 7, 60, 100, 130, 10_000])
 def test_average_precision_of_a_block_that_is_cut(k):
     # Two blocks of 100 and 500, of which 10 and 40 are positive.
     y_true = np.r_[np.ones(10), np.zeros(90), np.ones(40), np.zeros(460)]
@@ -46,7 +47,7 @@ def test_average_precision_of_a_block_that_is_cut(k):
 # -------------------------------------------------------------------------------- reciprocal rank
 
 
-@pytest.mark.parametrize(("n_pos", "n"), [(1, 2), (1, 400), (3, 57), (200, 400), (57, 57)])
+@for_each(("n_pos", "n"), [(1, 2), (1, 400), (3, 57), (200, 400), (57, 57)])
 def test_the_first_of_a_long_block(n_pos, n):
     for above in (0, 1, 30):
         y_true = np.r_[np.zeros(above), np.ones(n_pos), np.zeros(n - n_pos + 5)]

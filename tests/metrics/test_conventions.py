@@ -22,6 +22,7 @@ from sklearn_rank.metrics import (
     reciprocal_rank_score,
 )
 from tests.golden import ranking_systems
+from tests.naming import for_each
 from tests.oracles import conventions as oracle
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -241,7 +242,7 @@ def test_an_explicit_parameter_that_agrees_is_taken():
     assert ndcg_score([1, 0], [1, 0], gain="linear", convention="sklearn") == 1.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("function", "parameters", "convention"),
     [
         (precision_at_k_score, {"k": 1}, "sklearn"),

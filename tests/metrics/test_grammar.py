@@ -207,7 +207,7 @@ def test_names_say_what_differs_from_the_usual():
     assert repr(get_measure("ndcg@10", gain="linear")) == "get_measure('ndcg@10', gain='linear')"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("measure", "expected"),
     [
         ("dcg", (0.0, np.inf)),

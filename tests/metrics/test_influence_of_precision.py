@@ -9,6 +9,7 @@ from sklearn_rank.inference._joint import joint_influence
 from sklearn_rank.metrics import average_precision_score, get_measure
 from sklearn_rank.metrics._influence import average_precision_influence
 from tests.catalogue import variance_of_influence
+from tests.naming import for_each
 from tests.oracles import influence_of_precision as oracle
 
 AP = get_measure("ap")
@@ -18,7 +19,7 @@ def of_rows(y_true, y_score, **options):
     return AP.influence_of(AP.lists(y_true, y_score, **options))
 
 
-@pytest.mark.parametrize("levels", [1, 2, 3, 4, 1000])
+@for_each("levels", [1, 2, 3, 4, 1000])
 def test_by_its_definition(levels):
     rng = np.random.default_rng(levels)
     for _ in range(8):

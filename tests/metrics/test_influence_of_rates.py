@@ -59,7 +59,7 @@ def test_is_the_derivative_by_the_distributions(name):
         assert shift == pytest.approx(slope, rel=1e-2, abs=5e-3)
 
 
-@pytest.mark.parametrize("name", OF_RATES + OF_TOPS, ids=str)
+@for_each("name", OF_RATES + OF_TOPS)
 def test_random_labels_follow_the_target_to_another_share(name):
     values = []
     for more in (-10_000, 10_000):

@@ -16,6 +16,7 @@ from sklearn_rank.metrics import (
     linear_rank_score,
     local_auc_score,
 )
+from tests.naming import for_each
 
 
 @pytest.fixture
@@ -34,9 +35,7 @@ def test_large_alpha_keeps_its_digits():
     assert bedroc_score(y_true[::-1], -np.arange(1000), alpha=5e5) == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "phi", [Wilcoxon(), LocalAUC(0.5), Power(3), Exponential(2.0), VanDerWaerden(), np.cbrt]
-)
+@for_each("phi", [Wilcoxon(), LocalAUC(0.5), Power(3), Exponential(2.0), VanDerWaerden(), np.cbrt])
 def test_real_weights_take_parts_of_ranks(phi):
     # From the bottom: rank 1 and a half of 2; from 2 to three quarters of 3; the rest.
     value = linear_rank_score(

@@ -72,7 +72,7 @@ def test_one_list(case):
     np.testing.assert_allclose(case(*lazy, average=None), case(y_true, y_score, average=None))
 
 
-@pytest.mark.parametrize("case", KINDS, ids=str)
+@for_each("case", KINDS)
 def test_one_list_in_ranges_of_scores(case, few_rows):
     y_true, y_score = rows_of(case)
     assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
@@ -225,7 +225,7 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("form", LABELS)
+@for_each("form", LABELS)
 def test_types_of_labels(form):
     labels = LABELS[form](FRAME.label.to_numpy() == 1)
     words = form in ("words", "arrow", "categories")

@@ -69,7 +69,7 @@ def test_values_that_are_refused(taker, name, values):
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero")
-@pytest.mark.parametrize(
+@for_each(
     ("function", "parameters", "message"),
     [
         (

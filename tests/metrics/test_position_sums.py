@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.metrics._tied_sums import LogarithmicRun, NormalQuantileRun, PowerRun
+from tests.naming import for_each
 from tests.oracles import position_sums as oracle
 
 N = 100_000
@@ -72,7 +73,7 @@ def test_later_runs_keep_the_order_of_the_values(run, function, last):
         assert (sums(run, before, count + 1) >= here * (1 - 2e-14)).all()
 
 
-@pytest.mark.parametrize("length", [1e8, 1e12, 1e16, 1e40, 1e140])
+@for_each("length", [1e8, 1e12, 1e16, 1e40, 1e140])
 def test_long_runs_have_their_limits(length):
     zero, rtol = np.zeros(1), 20 / length**0.5 + 1e-12
     n = np.array([length])

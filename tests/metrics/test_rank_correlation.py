@@ -8,6 +8,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.metrics import get_measure, rank_positions, spearman_score, tau_b_score
 from sklearn_rank.metrics._rank_correlation import sums_over_pairs
+from tests.naming import for_each
 
 
 def data(n, levels, seed=0):
@@ -18,7 +19,7 @@ def data(n, levels, seed=0):
     return rng.integers(0, levels, n), rng.integers(0, levels, n)
 
 
-@pytest.mark.parametrize(("n", "levels"), [(2, None), (3, 2), (50, None), (50, 4), (3000, 30)])
+@for_each(("n", "levels"), [(2, None), (3, 2), (50, None), (50, 4), (3000, 30)])
 def test_tau_b_is_scipys(n, levels):
     y_true, y_score = data(n, levels, seed=1)
     expected = scipy.stats.kendalltau(y_true, y_score).statistic
@@ -69,7 +70,7 @@ def test_positions_are_middle_ranks_from_the_top():
             assert rank_positions(score, qid=ids).tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "message"),
     [
         (([1.0, np.nan],), "NaN at row 1"),

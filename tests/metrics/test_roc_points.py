@@ -12,6 +12,7 @@ from sklearn_rank.metrics import (
     partial_auc_score,
     tpr_at_fpr_score,
 )
+from tests.naming import for_each
 
 
 def data(n, levels=None, seed=0):
@@ -23,7 +24,7 @@ def data(n, levels=None, seed=0):
     return y_true, y_score + (0.3 * n + 0.25) * y_true if levels is None else y_score
 
 
-@pytest.mark.parametrize("rate", [0.01, 0.1, 0.25, 1 / 3, 0.5, 0.99])
+@for_each("rate", [0.01, 0.1, 0.25, 1 / 3, 0.5, 0.99])
 def test_rates_without_ties_are_those_of_scikit_learns_curve(rate):
     for n in (2, 10, 500):
         y_true, y_score = data(n)

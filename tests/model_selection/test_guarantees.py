@@ -36,7 +36,7 @@ def one_part(rng, shifts, n_pos=15, n_neg=30):
 def test_one_part_without_refit(method):
     # Target: the expected AUC of best_estimator_. All equal, which is the hardest choice.
     violations = []
-    for seed in range(150):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         X, y, aucs, cv = one_part(rng, np.full(8, 0.5))
         found = BoundSearchCV(
@@ -58,7 +58,7 @@ def test_one_part_without_refit(method):
 def test_limits_that_forget_the_candidates_fail():
     # What is called one candidate's limit is violated far more often by the best of eight.
     violations = []
-    for seed in range(150):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         X, y, aucs, _ = one_part(rng, np.full(8, 0.5))
         X, y = X[2:], y[2:]
@@ -76,7 +76,7 @@ def test_limits_that_forget_the_candidates_fail():
 def test_the_mean_over_fold_models(method):
     # Target: the mean of the expected AUCs of the fold models, which are turned round or not.
     violations = []
-    for seed in range(150):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         X, y, aucs = shifted(9, 18, np.full(4, 0.05), rng)
         found = BoundSearchCV(
@@ -118,7 +118,7 @@ def test_means_over_queries(method, n_parts):
     # Eight systems, values 0 or 1 with probability .2: the hardest for a given mean.
     rng = np.random.default_rng(0)
     violations = []
-    for _ in range(800):
+    for _ in range(400):
         samples = [rng.binomial(1, 0.2, (8, 20)).astype(float) for _ in range(n_parts)]
         evidence = of_query_values(samples)
         violations.append(

@@ -20,6 +20,7 @@ from sklearn_rank.model_selection import (
     QueryKFold,
     cross_val_interval,
 )
+from tests.naming import for_each
 
 mpl.use("agg")
 NAME = "precision@top0.1"
@@ -87,7 +88,7 @@ def calls():
     }
 
 
-@pytest.mark.parametrize("name", calls())
+@for_each("name", calls())
 def test_missing_labels_are_refused_with_what_takes_them(name):
     with pytest.raises(
         ValueError,

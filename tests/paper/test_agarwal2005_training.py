@@ -23,6 +23,7 @@ from sklearn_rank.bounds._auc import (
     rank_matrix_count,
 )
 from sklearn_rank.metrics import roc_auc_score
+from tests.naming import for_each
 from tests.oracles import auc_variance
 from tests.oracles import rank_patterns as oracle
 
@@ -287,7 +288,7 @@ FIGURE_3 = [
 ]
 
 
-@pytest.mark.parametrize(("share", "total", "ours", "freund"), FIGURE_3)
+@for_each(("share", "total", "ours", "freund"), FIGURE_3)
 def test_figure_3_in_numbers(share, total, ours, freund):
     m, delta = round(share * total), 0.01
     n = total - m

@@ -15,6 +15,7 @@ from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
 from sklearn_rank._solvers._pivots import solve_pivots_cvxpy
 from sklearn_rank.exceptions import QuantileDistanceWarning, SmallTopWarning
+from tests.naming import for_each
 from tests.oracles import accuracy_at_top as oracle
 
 # The random problems are small; many have no candidate near its quantile.
@@ -404,7 +405,7 @@ def test_the_quantile_is_of_rows_or_of_pair_members(convention):
         assert ranker.quantile_ == pytest.approx(oracle.quantile(members, tau), abs=1e-12)
 
 
-@pytest.mark.parametrize("tau", [0.01, 0.05, 0.095, 0.14, 0.19])
+@for_each("tau", [0.01, 0.05, 0.095, 0.14, 0.19])
 def test_the_tops_of_the_papers_experiment(tau):
     # Section 5: "top 20, 15, 10, 5, 1" of 105 rows at 19, 14, 9.5, 5 and 1 per cent.
     assert oracle.top_count(105, tau) == {0.01: 1, 0.05: 5, 0.095: 10, 0.14: 15, 0.19: 20}[tau]

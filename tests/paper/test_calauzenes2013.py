@@ -318,7 +318,7 @@ def test_lemma_4_1_all_orders():
             assert oracle.regret(phi, utility, order) <= bound + 1e-12
 
 
-@pytest.mark.parametrize("p", [1, 1.3, 2, 5, np.inf])
+@for_each("p", [1, 1.3, 2, 5, np.inf])
 def test_lemma_5_1(p):
     # No disjoint pairs have larger differences of discounts than positions opposite each other.
     for n in range(2, 7):

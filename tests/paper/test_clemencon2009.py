@@ -19,7 +19,7 @@ from sklearn_rank.metrics import (
     linear_rank_score,
     roc_auc_score,
 )
-from tests.naming import shown
+from tests.naming import for_each, shown
 from tests.oracles import orders
 
 INCREASING = [Wilcoxon(), Power(0.5), Power(5), Exponential(10), VanDerWaerden()]
@@ -35,7 +35,7 @@ def random_list(rng, n, levels):
 # ----------------------------------------------------------------------------------- Section 2.2
 
 
-@pytest.mark.parametrize("phi", INCREASING, ids=shown)
+@for_each("phi", INCREASING)
 def test_definition_1(phi):
     rng = np.random.default_rng(0)
     for _ in range(20):

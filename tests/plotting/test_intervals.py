@@ -6,6 +6,7 @@ import pytest
 from sklearn_rank.inference import Comparison, Interval, compare, metric_interval
 from sklearn_rank.metrics import make_measure
 from sklearn_rank.plotting import IntervalsDisplay
+from tests.naming import for_each
 
 from .lists import queries, words
 
@@ -153,7 +154,7 @@ def test_intervals_by_numbers_are_a_band():
     assert words(display.ax_.texts) == [" 0.5 is outside up to 0.2 "]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("limits", "end"),
     [
         ([(1, 0.1, 0.2), (2, 0.1, 0.3), (3, -0.1, 0.3), (4, 0.1, 0.2)], 2.0),

@@ -142,7 +142,7 @@ def test_too_few_iterations_warn_with_the_gap(solver):
     assert ranker.dual_gap_ <= 1e-6
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tau", "n", "small"),
     [(0.01, 40, True), (0.012, 40, True), (0.013, 40, False), (0.05, 40, False), (0.3, 2, False)],
 )

@@ -12,6 +12,7 @@ from sklearn_rank.exceptions import PositiveClassWarning, VersionWarning
 from sklearn_rank.metrics import average_precision_score
 from sklearn_rank.rankers._base import restored_on_error
 from sklearn_rank.rankers._two_classes import BipartiteRanker
+from tests.naming import for_each
 
 
 class FirstFeature(BipartiteRanker):
@@ -34,7 +35,7 @@ class FirstFeature(BipartiteRanker):
 X = np.array([[2.0], [1.0], [0.0], [-1.0]])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("y", "classes"),
     [
         ([1, 0, 1, 0], [0, 1]),
@@ -67,7 +68,7 @@ def test_one_is_positive_without_being_told(labels):
     assert FirstFeature().fit(X, y).pos_label_ == 1
 
 
-@pytest.mark.parametrize("labels", [("fraud", "ok"), (1, 2), (-1, 0), (2.0, 5.0), ("0", "1")])
+@for_each("labels", [("fraud", "ok"), (1, 2), (-1, 0), (2.0, 5.0), ("0", "1")])
 def test_of_other_labels_the_greater_is_taken_with_a_warning(labels):
     y = np.array(labels)[[1, 0, 1, 0]]
     low, high = map(re.escape, map(repr, np.unique(y).tolist()))
@@ -81,7 +82,7 @@ def test_of_other_labels_the_greater_is_taken_with_a_warning(labels):
         FirstFeature(pos_label="x").fit(X, y)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("y", "weight", "message"),
     [
         (

@@ -15,6 +15,7 @@ from sklearn_rank.rankers._two_classes import (
     store_scores,
     store_threshold,
 )
+from tests.naming import for_each
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix])
 
@@ -39,7 +40,7 @@ def test_rows_of_weight_0_are_left_out():
     assert rows.masses == (3.0, 3.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("class_weight", "expected"),
     [
         (None, [1.0, 2.0, 1.0]),

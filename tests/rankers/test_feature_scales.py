@@ -143,7 +143,7 @@ def test_a_number_added_to_a_feature_costs_no_digits(ranker):
 
 
 @pytest.mark.slow
-@every_unit
+@pytest.mark.parametrize("name", [*UNITS.values()][1::2], ids=shown)
 def test_what_is_not_certified_warns(name):
     (X, y), ranker = units(name), AccuracyAtTopRanker(0.1)
     with warnings.catch_warnings(record=True) as caught:

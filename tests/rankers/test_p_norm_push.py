@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.datasets import make_classification
 
 from sklearn_rank import PNormPushRanker
+from tests.naming import for_each
 from tests.oracles import p_norm_push as oracle
 
 LOSSES = pytest.mark.parametrize("loss", ["exponential", "logistic"])
@@ -58,9 +59,7 @@ def test_an_infinite_p_is_refused_with_the_ranker_that_has_it():
         PNormPushRanker(np.inf).fit(*data())
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"p": 0.5}, {"p": "4"}, {"p": np.nan}, {"loss": "hinge"}, {"C": 0.0}]
-)
+@for_each("wrong", [{"p": 0.5}, {"p": "4"}, {"p": np.nan}, {"loss": "hinge"}, {"C": 0.0}])
 def test_wrong_parameters_are_refused(wrong):
     with pytest.raises(ValueError, match=f"'{next(iter(wrong))}'|p=nan"):
         PNormPushRanker(**wrong).fit(*data())

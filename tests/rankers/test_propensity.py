@@ -101,7 +101,7 @@ def test_other_losses_are_biased_and_refused(case):
         ranker.fit(X, y, qid=qid, propensity=propensity)
 
 
-@pytest.mark.parametrize("loss", losses.get_loss_names(order_preserving=True))
+@for_each("loss", losses.get_loss_names(order_preserving=True))
 def test_fits_of_all_examinations_are_the_fit_of_the_relevance(loss):
     """Each outcome is a query that weighs as much as its probability."""
     for measure in ("dcg@3", "precision@2"):
@@ -197,7 +197,7 @@ def test_partial_fit_takes_propensities():
     np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-7)
 
 
-@pytest.mark.parametrize("measure", ["ndcg", "ndcg@10", "recall@5", "auc", "spearman", "f1@3"])
+@for_each("measure", ["ndcg", "ndcg@10", "recall@5", "auc", "spearman", "f1@3"])
 def test_measures_that_look_at_the_whole_list_are_refused(measure):
     X, y, qid, propensity = clicks()
     ranker = OrderPreservingRanker(measure=measure)

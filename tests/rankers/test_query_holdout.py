@@ -5,6 +5,7 @@ import pytest
 
 from sklearn_rank._ensembles._group_adapter import held_out_lists
 from sklearn_rank._lists import Lists, group_rows
+from tests.naming import for_each
 
 
 def hold_out_queries(qid, fraction, seed):
@@ -14,9 +15,7 @@ def hold_out_queries(qid, fraction, seed):
     return np.flatnonzero(held_out)
 
 
-@pytest.mark.parametrize(
-    ("fraction", "held"), [(0.1, 2), (0.5, 10), (0.001, 1), (0.999, 19), (3, 3)]
-)
+@for_each(("fraction", "held"), [(0.1, 2), (0.5, 10), (0.001, 1), (0.999, 19), (3, 3)])
 def test_whole_queries_are_held_out(fraction, held):
     qid = np.random.default_rng(0).permutation(np.repeat(np.arange(20), 4))
     validation = hold_out_queries(qid, fraction, 0)

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn_rank import TopPushRanker
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.exceptions import ZeroSolutionWarning
+from tests.naming import for_each
 from tests.oracles import top_push as oracle
 
 LOSSES = ["squared_hinge", "hinge", "logistic"]
@@ -166,7 +167,7 @@ def test_classes_with_one_mean_have_no_top():
 # ------------------------------------------------------------------------------ input and warnings
 
 
-@pytest.mark.parametrize("top", [0, 1.0, 0.0, -1, 1.5, "1"])
+@for_each("top", [0, 1.0, 0.0, -1, 1.5, "1"])
 def test_a_top_is_a_count_or_a_share(top):
     X, y = data()
     with pytest.raises(ValueError, match="'tau' parameter"):

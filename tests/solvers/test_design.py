@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from sklearn_rank._solvers._design import Design, as_design
+from tests.naming import for_each
 
 FORMS = {
     "dense": np.asarray,
@@ -78,7 +79,7 @@ def test_other_real_numbers_become_float64(dtype):
         np.testing.assert_array_equal(design.scores(np.array([0.5, 1.0, 0.25])), [0.75, 0.25])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "X",
     [np.ones(3), np.ones((2, 2, 2)), np.array([["a"]]), np.array([[1j]]), sp.csr_array([[1j]])],
 )

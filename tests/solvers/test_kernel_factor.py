@@ -5,6 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from sklearn_rank._solvers import check_definite, factorise_kernel
+from tests.naming import for_each
 
 
 def factor_of(K, **arguments):
@@ -26,7 +27,7 @@ def kernels():
     }
 
 
-@pytest.mark.parametrize("name", kernels())
+@for_each("name", kernels())
 def test_rows_have_the_kernel_as_inner_products(name):
     K = kernels()[name]
     factor = factor_of(K)
@@ -64,7 +65,7 @@ def test_weight_vectors_are_sums_of_kernel_functions(name):
     np.testing.assert_allclose(scores, factor.rows @ coef, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "K",
     [
         np.array([[1.0, 2.0], [2.0, 1.0]]),

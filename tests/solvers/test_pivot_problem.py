@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from sklearn_rank._solvers import _pivots
 from sklearn_rank._solvers._pivots import PivotProblem
+from tests.naming import for_each
 from tests.oracles import accuracy_at_top as oracle
 
 
@@ -127,7 +128,7 @@ def test_objective_and_scores_by_definition(container):
         )
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 140])
+@for_each("n", [1, 63, 64, 65, 140])
 def test_blocks_partition_the_pivots(n):
     X = np.arange(float(n))[:, None]
     problem = merged(X, np.ones(n))

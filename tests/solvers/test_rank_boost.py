@@ -15,6 +15,7 @@ from sklearn_rank._solvers import (
     rank_boost,
 )
 from sklearn_rank._solvers._rank_boost import column, column_ranges
+from tests.naming import for_each
 from tests.oracles import rank_boost as oracle
 
 
@@ -79,7 +80,7 @@ def test_the_threshold_is_of_the_least_loss_of_the_classes():
     assert minimize_scalar(loss, options={"xtol": 1e-10}).x == pytest.approx(pairs.threshold)
 
 
-@pytest.mark.parametrize("kind", ["dense", "zeros", "no zeros", "negative", "none"])
+@for_each("kind", ["dense", "zeros", "no zeros", "negative", "none"])
 def test_thresholds_lie_between_all_distinct_values(kind):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(12, 2))

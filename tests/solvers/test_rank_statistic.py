@@ -13,6 +13,7 @@ from sklearn_rank._solvers import (
 )
 from sklearn_rank._solvers import _score_functions as _rank_statistic
 from sklearn_rank._solvers._score_functions import kernel_windows
+from tests.naming import for_each
 from tests.oracles import smoothed_statistic as oracle
 
 PHIS = {
@@ -62,7 +63,7 @@ def search(**settings):
     return Search(**{**defaults, **settings}, random=np.random.RandomState(0))
 
 
-@pytest.mark.parametrize("make", ["normal", "heavy", "tied", "whole", "far"])
+@for_each("make", ["normal", "heavy", "tied", "whole", "far"])
 def test_sums_over_windows_are_those_over_pairs(make):
     rng = np.random.default_rng(0)
     z = {
