@@ -10,7 +10,6 @@ from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.inference._evidence import Groups
 from sklearn_rank.inference._limits import wilson_limits
 from sklearn_rank.inference._queries import QueryValues, sample_interval, sample_test
-from tests.naming import for_each
 from tests.oracles import means as oracle
 
 
@@ -114,7 +113,7 @@ SAMPLES = {
 }
 
 
-@for_each("kind", SAMPLES)
+@pytest.mark.parametrize("kind", SAMPLES)
 @pytest.mark.parametrize("level", [0.5, 0.95])
 def test_limits_of_a_mean_against_the_definition(kind, level):
     values = np.asarray(SAMPLES[kind])

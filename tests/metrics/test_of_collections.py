@@ -72,8 +72,9 @@ def test_one_list(case):
     np.testing.assert_allclose(case(*lazy, average=None), case(y_true, y_score, average=None))
 
 
+@pytest.mark.usefixtures("few_rows")
 @for_each("case", KINDS)
-def test_one_list_in_ranges_of_scores(case, few_rows):
+def test_one_list_in_ranges_of_scores(case):
     y_true, y_score = rows_of(case)
     assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
 
