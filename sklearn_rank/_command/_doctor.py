@@ -29,6 +29,7 @@ from ._table import STDIN, Column, read_columns, title_of
 COLUMN_FACTS = ("column", "role", "type", "missing", "distinct", "values")
 # Options of the command that do not say what is in the table.
 NOT_OF_TABLE = ("command", "prog", "file", "runs", "format", "output")
+DAYS = ("day", "date")  # Names of columns that may be numbers
 SIGNIFICANCE = 0.001  # Labels of the first rows alone that chance makes so seldom look chosen
 
 
@@ -104,7 +105,7 @@ class Doctor:
         self.measured: dict[str, bool] = {}  # Measures with a value: whether with intervals
         self.compared = ""  # Measure by which the scores can be compared
         self.daily: dict[str, str] = {}  # Options of a line for the first rows of each day
-        self.times: list[str] = []  # Columns of times that are not used
+        self.days: list[str] = []  # Columns of times or numbers of days that are not used
         self.columns: dict[str, Column] = {}
         self.scores: dict[str, FloatArray] = {}
         if options.qrels:
@@ -157,10 +158,11 @@ class Doctor:
         if unused := [name for name in self.header if name not in used]:
             ids = "--qid and --groups take ids of queries, of users, or days"
             self.found.append(f"Not used: {listed(unused)}; {ids}.")
-        self.times = [name for name in filter(None, unused) if self.columns[name].are_times]
-        if self.times and asked.entered is None:
+        times = [name for name in filter(None, unused) if self.columns[name].are_times]
+        self.days = times + [x for x in unused if x.lower() in DAYS and x not in times]
+        if times and asked.entered is None:
             late = "if a 0 may mean not yet, pass --entered, --resolved and --horizon"
-            self.found.append(f"Times: {listed(self.times)}; {late}.")
+            self.found.append(f"Times: {listed(times)}; {late}.")
 
     def _describe_scores(self, sizes: IntArray) -> None:
         of_query = " of a query" * bool(self.names["qid"])
@@ -306,13 +308,17 @@ class Doctor:
 
     def _describe_each_day(self) -> None:
         """Say how many rows each day has, and find a line that measures its first ones."""
-        for name in self.times if self.can and self.rankings.are_classes else ():
+        for name in self.days if self.can and self.rankings.are_classes else ():
             codes = self.columns[name].codes.codes
             if self.names["qid"] or codes.min() < 0:
                 continue
             sizes = np.bincount(codes)
             labels = np.bincount(codes, ~np.isnan(self.rankings.rows["y_true"]))
             k, lacking = int(np.median(sizes)) // 10, np.count_nonzero(labels == 0)
+            if not k and self.columns[name].are_times:
+                self.found.append(
+                    f"{name}: write a column of its days for the first rows of each day."
+                )
             if k and lacking:
                 self.found.append(
                     f"{name}: {lacking:,} of the {len(sizes):,} days have no label: leave out"

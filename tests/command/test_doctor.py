@@ -220,6 +220,7 @@ TRAPS = {
             "compare t.csv --qid=day --measure=precision@2\n",
         ],
     ),
+    "numbers of days": (names(day=np.arange(N) // 20, label=Y, score=S), ["csv --qid=day --mea"]),
     "days without labels": (
         names(day=DAY, label=blank(Y, np.arange(N) >= 180), score=S),
         ["day: 1 of the 10 days have no label: leave out their rows"],
