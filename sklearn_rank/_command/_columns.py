@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from .._typing import FloatArray
 from .._validation import has_commas
 from ._output import CommandError, did_you_mean, flag, listed
 from ._table import Column
@@ -15,17 +16,19 @@ from ._table import Column
 # Columns of labels that are found without --label.
 LABELS = ("label", "y_true", "relevance")
 
-# Words in names of columns that tell an option; the first one that has such a word counts.
+# Words in names of columns that tell an option, or none; the first line with such a word counts.
 WORDS = {
     "inclusion_probability": "inclusion",
     "strata": "stratum strata",
-    "": "weight weights",
+    "weight": "weight weights",
     "score": "score scores scorecard points prob proba probability pred prediction predicted hat"
     " logit",
     "label": "label labels true truth target y class grade rel relevance outcome click clicked"
     " converted conversion fraud churn default defaulted active activity affinity ic",
     "qid": "qid query queries topic srch search",
     "groups": "user patient customer client account person member household session visitor",
+    "amount": "amount amounts price prices revenue cost costs",
+    "id": "id ids",
 }
 MAX_UNNAMED = 2  # Columns without a telling name that are taken as scores; more may be features
 
@@ -69,12 +72,13 @@ class Roles:
         check_columns(names, self.header)
         if not names:
             return False
-        if len(names) > (MAX_UNNAMED if role == "score" else 1):
-            features = " (a feature is none: add the scores of a model)" * (role == "score")
-            what = f"{listed(names)} could each be {flag(role)}{features}: pass it"
-            raise CommandError(what, {role: names[0]})
         floats = [columns[name].floats for name in names * (role == "score")]
         numbers = [x for x in floats if x is not None]
+        kinds = {is_whole(x) for x in numbers} if "values" in way else set[bool]()
+        if len(names) > (MAX_UNNAMED if role == "score" else 1) or len(kinds) > 1:
+            features = " (a feature is none: add the scores of a model)" * (role == "score")
+            what = f"{listed(names)} could each be {flag(role)}{features}: pass it"
+            raise CommandError(what, {role: names if len(kinds) > 1 else names[0]})
         if len(numbers) > 1 and np.allclose(np.sum(numbers, axis=0), 1.0):
             what = f"{listed(names)} add up to 1, as probabilities of all classes"
             what = f"{what}: pass that of the positive one by --score"
@@ -96,10 +100,10 @@ class Roles:
 
 def role_of(name: str) -> str:
     """The option that a name tells; that of ids has no other word, as ``query_length`` has."""
-    words = {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", name)} - {"id"}
+    words = {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", name)}
     for role, telling in WORDS.items():
         known = words & set(telling.split())
-        if known and (known == words or role not in ("qid", "groups")):
+        if known and (known == words - {"id"} or role not in ("qid", "groups")):
             return role
     return ""
 
@@ -109,8 +113,13 @@ def has_values_of(role: str, column: Column) -> bool:
     if role == "score" and column.floats is None and column.counts:
         return all(map(has_commas, column.counts))  # which is an error with its mend
     if role == "score" and column.floats is not None and not column.n_missing:
-        return bool(np.any(column.floats != np.round(column.floats)))
+        ids = column.n_distinct == 2 or bool((np.diff(column.floats) >= 0.0).all())
+        return not (is_whole(column.floats) and ids)
     return role == "label" and column.n_distinct == 2
+
+
+def is_whole(numbers: FloatArray) -> bool:
+    return bool((numbers == np.round(numbers)).all())
 
 
 def check_columns(names: Sequence[str], header: Sequence[str]) -> None:

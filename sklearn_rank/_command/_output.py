@@ -32,7 +32,7 @@ class CommandError(Exception):
     Where it has several readings, ``choice`` is an option that takes one of them.
     """
 
-    def __init__(self, message: str, choice: dict[str, str] | None = None) -> None:
+    def __init__(self, message: str, choice: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.choice = choice or {}
 

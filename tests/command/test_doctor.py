@@ -256,6 +256,14 @@ TRAPS = {
         names(target=Y, **{f"f{i}": np.round(RNG.normal(size=N), 3) for i in range(3)}),
         ["'f2' could each be --score (a feature is none", "doctor t.csv --score=f0\n"],
     ),
+    "whole numbers besides others": (
+        names(fraud=Y, amount=np.exp(T), old=S, new=np.round(99 * T)),
+        ["'old', 'new' could each be --score (a", "t.csv --score=old --score=new\n"],
+    ),
+    "whole numbers": (
+        names(label=Y, albumin=np.round(99 * S), item_id=ORDER, flag=1 - Y),
+        ["'albumin': taken as --score, by values alone", "Not used: 'item_id', 'flag'"],
+    ),
     "no label column": (names(a=S, score=T, b=GRADE), ["no column of labels: name it with --lab"]),
     "no score column": (names(label=Y, id=np.arange(N)), ["no column of scores: name it with"]),
 }
@@ -273,6 +281,7 @@ IMPOSSIBLE = {
     "queries without an id",
     "two labels",
     "features",
+    "whole numbers besides others",
     "no label column",
     "no score column",
     "decimal commas",
