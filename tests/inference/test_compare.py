@@ -413,3 +413,8 @@ def test_a_difference_that_few_rows_tell_is_excluded_by_limits_and_test_alike(se
     assert found.low[0] < 0.0 < found.high[0]
     assert found.pvalue > 0.05
     assert found.conclusions == ("no difference shown",)
+
+
+def test_names_of_columns_are_no_files():
+    with pytest.raises(FileNotFoundError, match=r"for a column of a frame pass frame\['y'\]"):
+        compare("auc", "y", ["a", "b"])

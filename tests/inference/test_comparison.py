@@ -142,8 +142,6 @@ def test_refusals_of_the_comparison(arguments, message):
 
 
 def test_one_scorer_is_none_to_compare():
-    with pytest.raises(FileNotFoundError, match=r"for a column of a frame pass frame\['y'\]"):
-        compare("auc", "y", ["a", "b"])
     with pytest.raises(ValueError, match="scores holds 1 ranker, but at least 2 are needed"):
         compare("auc", [1, 0], {"A": [1, 2]}, random_state=0)
     with pytest.raises(TypeError, match="scores is a list, but must be a mapping from names"):
