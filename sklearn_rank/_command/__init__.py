@@ -167,7 +167,7 @@ labels known in part: one of the first six options says which rows have labels
 --review-top K           the first K by --champion, and --audit random ones of the others
 --strata COLUMN          those of a stratum are a random sample of its rows
 --inclusion-probability COLUMN  probability of each row to be labelled
---pool                   others, such as the first ones of several scores: the rest is not known
+--pool                   others, as the first ones of several scores or runs: the rest is unknown
 --random-labels          they are a random sample of all rows
 --entered COLUMN         labels come late, until --horizon days after this time
 --champion COLUMN        scores that --review-top goes by

@@ -96,7 +96,7 @@ def direction_of(rankings: Rankings, name: str, options: Namespace) -> tuple[Res
 
 def _reversed(rankings: Rankings, options: Namespace) -> list[str]:
     """Notes on scores of a list whose order looks reversed."""
-    if rankings.rows.get("qid") is not None:
+    if rankings.rows.get("qid", "") is not None:
         return []
     found = {name: direction_of(rankings, name, options) for name in rankings.scores}
     return [

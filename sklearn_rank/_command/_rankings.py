@@ -21,7 +21,7 @@ from .._validation import (
     codes_of_missing,
     reads_as,
 )
-from .._warn import collected, warn
+from .._warn import Message, collected, warn
 from ..datasets import load_qrels, load_trec_run
 from ..datasets._shared import JudgedRuns
 from ..inference import LabelDesign
@@ -72,7 +72,7 @@ class Rankings:
     heading: str
     convention: str | None
     scores: dict[str, Any]
-    rows: dict[str, Any]  # Other columns
+    rows: dict[str, Any]  # Other columns; of runs with a pool judgments and design
     are_classes: bool = False
     usual_measures: tuple[str, ...] = USUAL[False, True]
     runs: JudgedRuns | None = None
@@ -81,11 +81,13 @@ class Rankings:
         given = {} if self.convention in (None, "none") else {"convention": self.convention}
         try:
             if self.runs is None:
-                return get_measure(name, **given)
+                return get_measure(name, **given) if given or "qid" in self.rows else name
             asked = name if self.convention is None else get_measure(name, **given)
-            (measure,) = self.runs.measures(asked)
+            with collected() as messages:
+                (measure,) = self.runs.measures(asked)
         except (TypeError, ValueError) as error:
             raise CommandError(f"--measure: {reason(error)}") from error
+        _give(messages)
         if self.convention is None and getattr(measure.inner, "convention", None) is None:
             warn(f"{name} is not a measure of trec_eval: it follows its definition.", UserWarning)
         return measure
@@ -111,10 +113,12 @@ def read_rankings(options: Namespace, columns: dict[str, Column] | None = None) 
     if not names.intersection(DESIGNS) and names.intersection(IN_PART):
         what = flag(min(names.intersection(IN_PART)))
         raise CommandError(f"{what} is for labels known in part: pass it with {WAYS}")
-    of_table = sorted(names.intersection((*TABLE, *COLUMNS, *DESIGNS)))
+    of_table = sorted(names.intersection((*TABLE, *COLUMNS, *IN_PART)) - {"pool"})
     if "qrels" in names and of_table:
         what = ", ".join(map(flag, of_table))
         raise CommandError(f"{what} and --qrels exclude each other: pass a table, or runs")
+    if {"pool", "condensed"} <= names:
+        raise CommandError("--pool and --condensed exclude each other: pass one of them")
     if not {"runs", "file"} & names:
         raise CommandError("there is no input: pass FILE first, or RUN and --qrels QRELS")
     try:
@@ -137,19 +141,30 @@ def _read_runs(options: Namespace) -> Rankings:
             "- is standard input, but runs and judgments are files: pass their names"
         )
     complete = True if options.complete else False if options.shared else None
-    unjudged = "left out" if options.condensed else "negative"
+    others = "unknown" if options.pool else "negative"
+    unjudged = "left out" if options.condensed else others
     qrels = attempt(load_qrels, options.qrels, unjudged=unjudged, complete=complete)
     read = {name: attempt(load_trec_run, path) for name, path in zip(names, paths, strict=True)}
     with collected() as messages:
         runs = JudgedRuns.of(qrels, read)
         runs.warn_of_unjudged()
-    for message, category in messages:
-        warn(f"{reason(message)}.", category)
+    _give(messages)
     n_judged = len(runs.queries)
     heading = f"{', '.join(names)} against {os.path.basename(options.qrels)}: {n_judged:,} queries"
+    if options.pool:
+        heading += "; relevance of unjudged documents unknown"
+        qrels.complete = bool(complete)  # What is missing was told
+        of_pool = {"y_true": qrels, "design": LabelDesign(pool=qrels)}
+        return Rankings(heading, options.convention, read, of_pool, usual_measures=("ndcg@10",))
     y_true, scores, qid = runs.rows()
     rows = {"y_true": y_true, "qid": qid}
     return Rankings(heading, options.convention, scores, rows, runs=runs)
+
+
+def _give(messages: Sequence[Message]) -> None:
+    """Give warnings in words of the command."""
+    for message, category in messages:
+        warn(f"{reason(message)}.", category)
 
 
 def _read_table(options: Namespace, columns: dict[str, Column] | None) -> Rankings:
@@ -302,6 +317,7 @@ def given(options: Namespace) -> dict[str, Any]:
 RENAMED = {
     "load_qrels(..., complete=True)": "--complete",
     "complete=False": "--shared",
+    "load_qrels(..., unjudged='unknown') and design=LabelDesign(pool=qrels)": "--pool",
     "pass their scores by name": "pass another run, or both columns by --score",
     "its scores of all rows as scores=": "--champion",
     "scores belongs": "--champion belongs",

@@ -259,6 +259,7 @@ def _unknown(qrels: Bunch, frame: Mapping[Pair, float]) -> Bunch:
         relevance=np.append(qrels.relevance, [-1.0] * len(more)),
         unjudged="unknown",
         complete=qrels.get("complete"),
+        frame=frame.keys(),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def join_qrels(run: Any, qrels: Any) -> Bunch:
     Raises
     ------
     ValueError
-        If no query of the run is judged.
+        If no query of the run is judged, or no document that it has for one.
 
     Warns
     -----
@@ -106,6 +107,7 @@ class JudgedRuns:
     runs: dict[str, Bunch]  # Of each run what join_qrels returns
     queries: list[str]  # That count, ascending
     text: str  # How what is not judged or not retrieved counts
+    unjudged: dict[str, float]  # Shares of the first documents that count as not relevant so
     found: dict[Measure, FloatArray] = field(default_factory=dict)
 
     @classmethod
@@ -137,17 +139,24 @@ class JudgedRuns:
                 "No judged query has documents in all runs: pass load_qrels(..., complete=True) to"
                 " count 0 where a run has none."
             )
+        _refuse_other_documents(read, dict.fromkeys([*qrels.get("frame", ()), *relevance]), grades)
         ideal = {query: np.sort(grades[query])[::-1] for query in counted}
         joined = {
             name: _join(run, relevance, ideal, unjudged)
             | {"missing": lacking[name], "unjudged": _others(run, grades)}
             for name, run in read.items()
         }
-        texts = [_text_of_unjudged(joined.values(), unjudged)]
+        shares = {name: _share_unjudged(both) for name, both in joined.items()}
+        texts = [_text_of_unjudged(shares, unjudged)]
         if complete and missing:
             texts.append(f"queries without documents count 0 ({len(missing)} of {len(counted)})")
         text = "".join(f"; {text}" for text in texts if text)
-        return cls({name: Bunch(**both) for name, both in joined.items()}, counted, text)
+        if unjudged != "negative" or all(
+            grades.min(initial=1.0) >= 1.0 for grades in ideal.values()
+        ):
+            shares = {}  # Nobody who lists only relevant documents has left out others.
+        runs = {name: Bunch(**both) for name, both in joined.items()}
+        return cls(runs, counted, text, shares)
 
     def warn_of_unjudged(self) -> None:
         """Warn of queries of runs that have no judgment."""
@@ -164,7 +173,22 @@ class JudgedRuns:
         found = list(map(as_of_trec_eval, one_by_one(measure, of_curve)))
         scale: Any = {"max_grade": _highest(next(iter(self.runs.values())))}
         found = [replace(x, **scale) if x.scaled_by_labels else x for x in found]
+        if not all(x.of_judged for x in found):
+            self._warn_of_disadvantage()
         return [MeasureOfRuns(inner=x, of=self, undefined=x.undefined) for x in found]
+
+    def _warn_of_disadvantage(self) -> None:
+        """Warn if one run has an unjudged document more than another among the first ones."""
+        least, most = _extremes(self.unjudged) if self.unjudged else (("", 0.0), ("", 0.0))
+        if SHOWN * (most[1] - least[1]) >= 1.0:
+            warn(
+                f"Of the first {SHOWN} documents of {least[0]!r} {_percent('', least[1])} have no"
+                f" judgment, of those of {most[0]!r} {_percent('', most[1])}. These count as not"
+                f" relevant, which puts {most[0]!r} at a disadvantage: pass load_qrels(...,"
+                " unjudged='unknown') and design=LabelDesign(pool=qrels), which has limits for any"
+                " relevance of them, or judge them.",
+                UserWarning,
+            )
 
     def rules(self, measures: Sequence[MeasureOfRuns]) -> str:
         """By which rules measures count what is not judged or not retrieved."""
@@ -390,18 +414,47 @@ def _others(run: Bunch, judged: Container[str]) -> list[str]:
     return [query for query in dict.fromkeys(run.qid.tolist()) if query not in judged]
 
 
-def _text_of_unjudged(joined: Iterable[Mapping[str, Any]], unjudged: str) -> str:
+def _refuse_other_documents(
+    runs: Mapping[str, Bunch], known: Collection[Any], judged: Mapping[str, Any]
+) -> None:
+    """Refuse runs whose documents nobody judged, as if they had other names."""
+    for name, run in runs.items():
+        pairs = list(zip(run.qid.tolist(), run.docno.tolist(), strict=True))
+        if not any(pair in known for pair in pairs):
+            query, docno = next(pair for pair in pairs if pair[0] in judged)
+            other = next(docno for of, docno in known if of == query)
+            raise ValueError(
+                f"No document of the {_titled(name)} is judged in any query: for {query!r} the run"
+                f" has {docno!r}, the judgments {other!r}; pass both with the same ids of"
+                " documents."
+            )
+
+
+def _share_unjudged(both: Mapping[str, Any]) -> float:
+    """Share of documents without a judgment among the first ones."""
+    if both["judged"].all():
+        return 0.0
+    query = distinct_codes(both["qid"]).codes
+    top = places(query, np.lexsort((-both["y_score"], query))) <= SHOWN
+    return float((~both["judged"] & (both["docno"] != ""))[top].mean())
+
+
+def _extremes(shares: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Names and shares of the runs with the least and with the largest one."""
+    return [pick(shares.items(), key=itemgetter(1)) for pick in (min, max)]
+
+
+def _percent(name: str, share: float) -> str:
+    return f"{name} {float(f'{100.0 * share:.2g}'):g} %".lstrip()
+
+
+def _text_of_unjudged(shares: Mapping[str, float], unjudged: str) -> str:
     """How documents without a judgment count, and how many of the first ones these are."""
     if unjudged == "left out":
         return "unjudged documents left out"
-    shares = []
-    for both in joined:
-        if both["judged"].all():
-            continue
-        query = distinct_codes(both["qid"]).codes
-        top = places(query, np.lexsort((-both["y_score"], query))) <= SHOWN
-        shares.append(float((~both["judged"] & (both["docno"] != ""))[top].mean()))
-    if unjudged != "negative" or not any(shares):
+    if unjudged != "negative" or not any(shares.values()):
         return ""
-    most = float(f"{100.0 * max(shares):.2g}")
-    return f"unjudged documents not relevant ({most:g} % of the first {SHOWN})"
+    texts = [_percent(*x) for x in _extremes(shares)]
+    if _percent("", min(shares.values())) == _percent("", max(shares.values())):
+        texts = [_percent("", max(shares.values()))]
+    return f"unjudged documents not relevant ({' to '.join(texts)} of the first {SHOWN})"

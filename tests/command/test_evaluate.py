@@ -268,6 +268,30 @@ def test_documents_without_a_judgment_are_left_out_of_condensed_lists(command):
     assert found["input"].endswith("; unjudged documents left out")
 
 
+def test_documents_of_a_pool_leave_the_others_unknown(command, files):
+    (files / "pool.json").write_text(json.dumps(qrels := {"q": {"a": 1, "b": 0}, "r": {"a": 1}}))
+    (files / "new.json").write_text(json.dumps(run := {"q": ["b", "c"], "r": ["a", "d"]}))
+    given = ("evaluate", "new.json", "--qrels", "pool.json", "--measure", "ndcg@2")
+    out, _, _ = command(*given, "--pool", "--format", "json")
+    design = LabelDesign(pool=qrels)
+    unknown = load_qrels(qrels, unjudged="unknown")
+    check_interval(
+        json.loads(out)["results"][0], metric_interval("ndcg@2", unknown, run, design=design)
+    )
+    assert "relevance of unjudged documents unknown" in out
+    _, err, code = command(*given, "--pool", "--condensed")
+    assert code == 2
+    assert "--pool and --condensed exclude each other" in err
+    other = {"q": ["x", "y"], "r": ["x", "y"]}
+    (files / "other.json").write_text(json.dumps(other | {"r": ["x", "a"]}))
+    more = ("compare", "new.json", "other.json", "--qrels", "pool.json", "--measure", "rr")
+    assert "puts 'other.json' at a disadvantage: pass --pool, which" in command(*more)[1]
+    (files / "other.json").write_text(json.dumps(other))
+    _, err, code = command(*more, "--fail-if", "worse")
+    assert code == 2
+    assert "No document of the run 'other.json' is judged in any query" in err
+
+
 def test_without_a_convention_ties_are_averaged(command):
     out, _, _ = command(*RUNS, "--measure", "rr", "--convention", "none", "--format", "json")
     # b is second or third of q1; q2 has no relevant document and is left out; g is second of q5.

@@ -2,6 +2,7 @@
 
 import io
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -260,6 +261,31 @@ def test_unjudged_documents_count_as_the_user_says():
         metric_interval("rr", load_qrels(qrels, unjudged="unknown"), runs)
 
 
+@for_each(
+    ("unjudged", "negatives", "measure", "warns"),
+    [
+        (2, True, "rr", True),
+        (0.5, True, "rr", False),
+        (2, False, "rr", False),  # Who lists only relevant documents means that no other one is.
+        (2, True, "bpref", False),
+    ],
+)
+def test_a_run_that_was_judged_less_is_warned_of(unjudged, negatives, measure, warns):
+    names, n = [f"d{j}" for j in range(10)], 4
+    qrels = {
+        f"q{i}": {x: int(j % 2 or not negatives) for j, x in enumerate(names)} for i in range(n)
+    }
+    runs = {x: {query: list(names) for query in qrels} for x in "ab"}
+    for i in range(round(n * unjudged)):
+        runs["b"][f"q{i % n}"][i // n] = f"x{i}"
+    at_disadvantage = (
+        r"documents of 'a' 0 % have .* of 'b' 20 %\. .* 'b' at a .*LabelDesign\(pool="
+    )
+    with pytest.warns(UserWarning, match=at_disadvantage) if warns else nullcontext():
+        found = compare(measure, qrels, runs)
+    assert f"(a 0 % to b {10 * unjudged:g} % of the first 10)" in found.target
+
+
 def test_queries_that_some_runs_lack_are_asked_for():
     qrels, (first, second) = draw(0)
     shorter = {query: run for query, run in second.items() if query != "q3"}
@@ -322,6 +348,11 @@ def test_groups_and_segments_are_of_queries():
     ("qrels", "run", "message"),
     [
         ({"q": {"a": 1}}, {"r": {"a": 1}}, "No query of the run is judged: the run has 'r'"),
+        (
+            {"q": {"a": 1}},
+            {"q": ["b"]},
+            "No document of the run .*: for 'q' the run has 'b', the judgments 'a'; pass",
+        ),
         ({"q": {"a": 1}}, {}, "The mapping has no rows"),
         ({"q": {"a": 1}}, {"q": {}}, "The mapping has no rows"),
         ({"q": {"a": 1}}, {"q": None}, "a mapping|no path, stream, mapping"),
