@@ -58,7 +58,9 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
             code = 130  # as of shells
     # Queries whose value is set to NaN are left out of what is written.
     messages = [str(w.message).replace("set to nan", "left out") for w in caught]
-    messages = [text for text in messages if TOLD_OF_COLUMNS not in text]
+    messages = [re.sub(r"scores\[(['\"])(.*?)\1\]", r"\2", text) for text in messages]
+    if options.command == "doctor":
+        messages = [text for text in messages if TOLD_BY_DOCTOR not in text]
     for message in dict.fromkeys(messages):
         sys.stderr.write(f"{title}: warning: {message}\n")
     return code
@@ -217,7 +219,7 @@ data and picture
 # Types of values; a word in brackets at the end of a line is the default.
 KINDS: dict[str, Any] = dict.fromkeys(("K", "N", "SEED"), int)
 KINDS |= dict.fromkeys(("DAYS", "FACTOR", "LEVEL", "MARGIN"), float)
-TOLD_OF_COLUMNS = "may be reversed: negate"  # As the command tells it of columns, by intervals
+TOLD_BY_DOCTOR = "may be reversed: negate"  # With an interval of the direction
 VERDICTS = {"VERDICT...": ["worse", "not-better", "inconclusive"]}
 ONE_OF = (
     "--qid",

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._optional import import_optional
 from .._printed import fixed, markdown_table, text_table
-from .._warn import warn
+from .._warn import collected, warn
 from ..inference import Comparison, Interval, compare, metric_interval
 from ..metrics._shared import names_of
 from ._output import CommandError, as_csv, as_json, write
@@ -38,7 +38,6 @@ def run_evaluate(options: Namespace) -> None:
     titles = titles_of(options.measure or rankings.usual_measures)
     results = [evaluate(rankings, name, x, options) for x in titles for name in rankings.scores]
     notes = list(dict.fromkeys(f"{x.measure}: {x.note}" for x in results if x.note))
-    notes += _reversed(rankings, options)
     if all(isnan(result.estimate) for result in results):
         raise CommandError("; ".join(notes))
     panels: dict[str, dict[str, Interval]] = {}
@@ -75,7 +74,10 @@ def evaluate(rankings: Rankings, name: str, title: str, options: Namespace) -> R
         arguments |= _shared(options)
         if hasattr(options, "resamples"):  # which compare has not
             arguments["n_resamples"] = options.resamples
-        interval = metric_interval(y_score=y_score, **arguments)
+        with collected() as messages:
+            interval = metric_interval(y_score=y_score, **arguments)
+        for text, category in messages:
+            warn(text.replace("y_score", name), category)
     except (TypeError, ValueError) as error:
         note = f"no interval: {reason(error)}"
         return Result(value, nan, nan, nan, "", "", score=name, measure=title, note=note)
@@ -92,18 +94,6 @@ def direction_of(rankings: Rankings, name: str, options: Namespace) -> tuple[Res
         return result, "it looks reversed: negate the column if low scores belong at the top"
     perfect = result.low > chance and result.estimate == 1.0
     return result, "without any error, as by a leak of the label" * perfect
-
-
-def _reversed(rankings: Rankings, options: Namespace) -> list[str]:
-    """Notes on scores of a list whose order looks reversed."""
-    if rankings.rows.get("qid", "") is not None:
-        return []
-    found = {name: direction_of(rankings, name, options) for name in rankings.scores}
-    return [
-        f"{name}: {result.measure} {fixed(result.estimate)}, {what}"
-        for name, (result, what) in found.items()
-        if "reversed" in what
-    ]
 
 
 def _shared(options: Namespace) -> dict[str, Any]:
@@ -123,7 +113,6 @@ def run_compare(options: Namespace) -> int:
             notes.append(str(error))
     if not comparisons or (notes and options.fail_if):
         raise CommandError("; ".join(notes))
-    notes += _reversed(rankings, options)
     rows, results = [], []
     for title, comparison in comparisons.items():
         both = {"measure": title, "conclusions": list(comparison.conclusions)}

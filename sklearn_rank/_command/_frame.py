@@ -13,7 +13,7 @@ import numpy as np
 from .._optional import import_optional
 from .._validation import is_missing
 from .._warn import collected
-from . import TOLD_OF_COLUMNS, make_parser
+from . import TOLD_BY_DOCTOR, make_parser
 from ._columns import check_columns
 from ._doctor import NOT_OF_TABLE, Doctor, Findings
 from ._output import CommandError, did_you_mean, flags, listed
@@ -121,7 +121,7 @@ def doctor(
     try:
         with collected() as messages:  # the lines will warn
             found = FrameDoctor(frame, Namespace(**known | asked | {"file": FRAME}), parser)
-        found.found += dict.fromkeys(x for x, _ in messages if TOLD_OF_COLUMNS not in x)
+        found.found += dict.fromkeys(x for x, _ in messages if TOLD_BY_DOCTOR not in x)
         return found.findings()
     except CommandError as error:
         raise ValueError(f"{_in_python(str(error))}.") from None

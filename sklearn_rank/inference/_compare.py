@@ -37,7 +37,7 @@ from ._evidence import (
     refuse_sampling,
     refuse_unknown,
     takes_other_forms,
-    warn_of_reversed,
+    warn_of_evidence,
 )
 from ._joint import Joint, Spread, Units, joint_influence, joint_samples, mean_influences
 from ._level import largest_of_contrasts
@@ -565,7 +565,7 @@ def _compare_on_list(
     evidences = check_lists(
         measure, y_true, list(scores.values()), names=list(map(column_of, scores)), **rows
     )
-    warn_of_reversed(evidences, scores)
+    warn_of_evidence(tuple(scores), evidences)
     if method != "auto" and evidences[0].groups is not None:
         evidences[0].groups.refuse_in_time(f"method={method!r}")
     if method == "swap":

@@ -5,18 +5,19 @@ An interval needs only sums over the items, so the original row order is not kep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 from inspect import signature
-from math import isfinite, isnan, nan
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from .. import _outer
 from .._lists import Lists, ScoredLists, check_scored_lists, numbers_of_queries
+from .._order import pairs_in_order
 from .._partitions import any_collection, parts, refuse_collections
 from .._times import check_times, hold_times
 from .._typing import FloatArray
@@ -31,7 +32,6 @@ from .._validation import (
     ravelled,
     refuse_misread,
     shape_of,
-    take,
 )
 from .._warn import warn
 from ..bounds._shared import NEGLIGIBLE
@@ -442,44 +442,59 @@ def check_lists(
     return [replace(measure.evidence(replace(x, rows=None), dependent), **of_list) for x in lists]
 
 
-FAR = 4.0  # Standard errors of the AUC of a score without any order
-MOST_ROWS = 10_000  # Of a larger list so many show whether a sort of all is needed
+# Standard errors below the AUC of a score without any order at which scores are told of, and at
+# which others are told of beside them. Of a larger sample so many rows show whether to sort all.
+FAR, BESIDE = 3.0, 2.0
+MOST_ROWS = 10_000
 
 
-def warn_of_reversed(evidences: Sequence[Evidence], names: Iterable[str]) -> None:
-    """Warn of scores that order two classes far worse than chance."""
-    found: list[str] = []
-    for name, evidence in zip(names, evidences, strict=True):
-        data, groups = evidence.data, evidence.groups
-        if evidence.measure.kind != "binary" or evidence.sampled:
-            return
-        effect = 1.0 if groups is None else float(data.sizes[0]) / groups.count  # At most
-        if isnan(_auc_below_chance(_every(data, len(data.score) // MOST_ROWS), effect)):
-            continue
-        if not isnan(auc := _auc_below_chance(data, effect)):
-            found.append(f"{column_of(name)} (AUC {auc:.4f})")
-    if found:
+def warn_of_reversed(lists: Mapping[str, ScoredLists], effect: float = 1.0) -> None:
+    """Warn of scores that order items far worse than chance, on one list or within queries.
+
+    The variance of one list is ``effect`` times that of independent rows.
+    """
+    if all(_order_of(_sample(x), effect)[1] > -FAR for x in lists.values()):
+        return
+    orders = {column_of(name): _order_of(x, effect) for name, x in lists.items()}
+    if min(z for _, z in orders.values()) <= -FAR:
+        found = [f"{name} (AUC {auc:.4f})" for name, (auc, z) in orders.items() if z <= -BESIDE]
         mend = "negate scores if low ones belong at the top"
         warn(f"{', '.join(found)} may be reversed: {mend}.", UserWarning)
 
 
-def _every(data: ScoredLists, step: int) -> ScoredLists:
-    """Every so many rows of one list."""
+def _sample(lists: ScoredLists) -> ScoredLists:
+    """Rows of one list, or whole queries, at equal distances."""
+    step = len(lists.score) // MOST_ROWS
     if step < 2:
-        return data
-    rows = np.arange(0, len(data.score), step)
-    columns: Any = {"labels": data.labels[rows], "weight": take(data.weight, rows)}
-    return ScoredLists(score=data.score[rows], offsets=np.array([0, len(rows)]), **columns)
+        return lists
+    every = np.arange(lists.n_lists) % step == 0
+    offsets = np.append(0, np.cumsum(lists.lengths[every]))
+    rows = np.flatnonzero(lists.to_items(every))
+    if lists.n_lists == 1:
+        rows = np.arange(0, len(lists.score), step)
+        offsets = np.array([0, len(rows)])
+    return ScoredLists(labels=lists.labels[rows], score=lists.score[rows], offsets=offsets)
 
 
-def _auc_below_chance(data: ScoredLists, effect: float) -> float:
-    """AUC if it is far below that of a score without any order, else NaN."""
-    n, n_pos = float(data.sizes[0]), float(data.positives[0])
-    if not 0.0 < n_pos < n:
-        return nan
-    variance = effect * (n + 1.0) / (12.0 * n_pos * (n - n_pos))
-    auc = float(get_measure("auc").values(data)[0])
-    return auc if auc < 0.5 - FAR * np.sqrt(variance) else nan
+def _order_of(lists: ScoredLists, effect: float) -> tuple[float, float]:
+    """AUC of all pairs within lists, and its distance from 1/2 in standard errors."""
+    in_order, n_pos, n_neg = pairs_in_order(lists.score, lists.labels > 0, lists.offsets)
+    pairs = n_pos * n_neg
+    above, variance = in_order - pairs / 2.0, effect * pairs @ (n_pos + n_neg + 1.0) / 12.0
+    if lists.n_lists > 1:  # whose rows may depend on each other
+        variance = above @ above
+    if variance <= 0.0:
+        return nan, 0.0
+    return float(in_order.sum() / pairs.sum()), float(above.sum() / np.sqrt(variance))
+
+
+def warn_of_evidence(names: Sequence[str], evidences: Sequence[Evidence]) -> None:
+    """Warn of scores of two classes in one list that may be reversed."""
+    first = evidences[0]
+    if first.measure.kind == "binary" and not first.sampled:
+        data, groups = first.data, first.groups
+        effect = 1.0 if groups is None else float(data.sizes[0]) / groups.count  # At most
+        warn_of_reversed({x: e.data for x, e in zip(names, evidences, strict=True)}, effect)
 
 
 # --------------------------------------------------------------------------------------- influence

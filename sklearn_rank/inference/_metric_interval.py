@@ -19,7 +19,7 @@ from ._evidence import (
     read_rows,
     scores_of_models,
     takes_other_forms,
-    warn_of_reversed,
+    warn_of_evidence,
 )
 from ._methods import interval_of, method_of
 from ._queries import accumulated_values, query_values_of, sample_interval
@@ -442,7 +442,7 @@ def metric_interval(
     if in_chunks and chosen.name == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
     (evidence,) = check_lists(measure, y_true, [y_score], conditional=conditional, **rows)
-    warn_of_reversed([evidence], [""])
+    warn_of_evidence([""], [evidence])
     return interval_of(evidence, level, chosen, n_resamples=n_resamples, rng=rng)
 
 

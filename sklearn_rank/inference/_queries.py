@@ -39,6 +39,7 @@ from ._evidence import (
     refuse_few_draws,
     refuse_fractions,
     warn_of_order,
+    warn_of_reversed,
 )
 from ._joint import GroupPart, Joint, joint_influence, mean_influences
 from ._limits import (
@@ -200,9 +201,11 @@ def query_values_of(
     shape = shape_of(y_true)
     weight = None if query_weight is None else _weight_of_queries(query_weight, lists, shape)
 
+    scored = {x: lists if x == default else lists.scored_by(scores[x], shape) for x in scores}
+    warn_of_reversed(scored)
+
     def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
-        scored = lists if name == default else lists.scored_by(scores[name], shape)
-        return measure.of_lists(scored, average=None, return_qid=True)
+        return measure.of_lists(scored[name], average=None, return_qid=True)
 
     samples, defined = on_same_queries(measure, scores, evaluate, least)
     if weight is not None:

@@ -23,7 +23,7 @@ from ..metrics import Measure
 from ..metrics._shared import ClassInfluence, Evidence, Groups, independent_units
 from ._contrasts import added_in_squares, limits_of_pair, quantiles_at
 from ._discordant import Pairs
-from ._evidence import check_lists, influences_of, list_target, read_rows, warn_of_reversed
+from ._evidence import check_lists, influences_of, list_target, read_rows, warn_of_evidence
 from ._intervals import Intervals
 from ._joint import AtLevels, Joint, Missed, Single, joint_influence
 from ._level import largest_of_contrasts
@@ -299,7 +299,7 @@ def read_rankers(
         return rankers_over_queries(measure, tuple(samples), list(samples.values()))
     how: Any = {"conditional": conditional, "names": list(named)}
     evidences = check_lists(measure, y_true, list(scores.values()), **how, **rows)
-    warn_of_reversed(evidences, scores)
+    warn_of_evidence(tuple(scores), evidences)
     return rankers_on_list(measure, tuple(scores), evidences, compared)
 
 

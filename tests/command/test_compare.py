@@ -81,15 +81,14 @@ def test_many_scores(results, files):
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
-def test_scores_that_look_reversed_are_told(files, capsys, name):
+def test_scores_that_may_be_reversed_are_told(files, capsys, name):
     data = one_list()
-    write_csv(
-        files / "reversed.csv", {"label": data[LABEL], "score_a": -data[NEW], "score_b": data[OLD]}
-    )
-    main([name, "reversed.csv", "--measure", "enrichment@0.1"])
+    columns = {"pic50": data[LABEL] + 6.5, "score_a": -data[NEW], "score_b": data[OLD]}
+    write_csv(files / "reversed.csv", columns)
+    main([name, "reversed.csv", "--label", "pic50", "--measure", "enrichment@0.1(rel>=7)"])
     told = [line for line in capsys.readouterr().err.splitlines() if "reversed:" in line]
     assert len(told) == 1
-    assert "score_a: auc 0." in told[0]
+    assert "warning: score_a (AUC 0." in told[0]
 
 
 def test_csv_has_a_row_for_each_measure_and_contrast(results):

@@ -205,12 +205,18 @@ def test_scores_that_look_reversed_are_told_by_each_door():
     worse = rng.normal(size=400) - y
     many = rng.normal(size=24_000) - np.tile(y, 60)
     scores = {"a": worse, "b": -worse, "c": worse - y}
+    weak, qid = 4.0 * worse + 4.0 * rng.normal(size=400), np.arange(400) // 20
+    of_queries = get_measure("auc")(y, worse, qid=qid)  # which have as many positives
     doors = {
         r"y_score \(AUC 0\.2": lambda: metric_interval("ks", y, worse),
         r"scores\['a'\] \(AUC 0\.2\d*\), scores\['c'\] \(AUC 0\.0": lambda: compare(
             "ap", y, scores
         ),
         r"scores\['a'\]": lambda: metric_interval(["ap", "auc"], y, scores),
+        rf"y_score \(AUC {of_queries:.4f}\)": lambda: metric_interval("ndcg@5", y, worse, qid=qid),
+        r"scores\['a'\] \(AUC 0\.2\d*\), scores\['d'\]": lambda: compare(
+            "ap", y, {"a": worse, "d": weak}, qid=qid
+        ),
         # Of many rows some are looked at first, and the value is of all.
         rf"y_score \(AUC {get_measure('auc')(np.tile(y, 60), many):.4f}": lambda: metric_interval(
             "ap", np.tile(y, 60), many
@@ -224,3 +230,5 @@ def test_scores_that_look_reversed_are_told_by_each_door():
         metric_interval("ap", y, worse, groups=np.arange(400) // 20)  # of dependent rows
         metric_interval("ap", y, rng.normal(size=400))
         metric_interval("ap", np.tile(y, 60), -many)
+        metric_interval("ndcg@5", y, rng.normal(size=400), qid=qid)
+        metric_interval("ap", y[:60], worse[:60], qid=qid[:60])  # of three queries
