@@ -122,9 +122,16 @@ def _read_time(name: str, value: Any, row: int) -> Any:
     )
 
 
-# Dates as texts, whole numbers such as 20240131, and dates whose days and months may be exchanged.
-DATE = re.compile(r"(19|20)\d\d(\d{4}|-\d\d-\d\d([T ].*)?)")
-AMBIGUOUS = re.compile(r"\d\d?([./-])\d\d?\1(19|20)\d\d( .*)?|(19|20)\d\d[./]\d\d?[./]\d\d?( .*)?")
+# Dates and months as texts, whole numbers such as 20240131, and dates as they are not read.
+DATE = re.compile(r"(19|20)\d\d(\d{4}|-\d\d(-\d\d([T ].*)?)?)")
+OTHER_DATE = re.compile(
+    r"\d\d?([./ -])(\d\d?|[A-Za-z]{3,9})\1(19|20)\d\d( .*)?|(19|20)\d\d[./]\d\d?[./]\d\d?( .*)?"
+)
+
+
+def day_of(text: str) -> str:
+    """A date as it is, and the first day of a month."""
+    return f"{text}-01" if len(text) == len("2024-01") else text
 
 
 def hold_times(ids: Any) -> bool:
@@ -137,13 +144,13 @@ def hold_times(ids: Any) -> bool:
     if first.dtype.kind == "M" or any(isinstance(x, date) for x in first):
         return True
     text = "".join(map(str, first))
-    if AMBIGUOUS.fullmatch(text) and all(map(AMBIGUOUS.fullmatch, {*map(str, ids)})):
+    if OTHER_DATE.fullmatch(text) and all(map(OTHER_DATE.fullmatch, {*map(str, ids)})):
         raise ValueError(
-            f"Ids are dates such as {text!r}, which can be read in two ways: write them as"
-            " 2024-01-31, as pandas.to_datetime does."
+            f"Ids are dates such as {text!r}: write them as 2024-01-31, as pandas.to_datetime does,"
+            " with dayfirst=True if the day comes first."
         )
     return bool(DATE.fullmatch(text)) and all(
-        DATE.fullmatch(x) and reads_as(datetime.fromisoformat, x) for x in {*map(str, ids)}
+        DATE.fullmatch(x) and reads_as(datetime.fromisoformat, day_of(x)) for x in {*map(str, ids)}
     )
 
 

@@ -19,7 +19,7 @@ from .. import _outer
 from .._lists import Lists, ScoredLists, check_scored_lists, numbers_of_queries
 from .._order import pairs_in_order
 from .._partitions import any_collection, parts, refuse_collections
-from .._times import check_times, hold_times
+from .._times import check_times, day_of, hold_times
 from .._typing import FloatArray
 from .._validation import (
     Coded,
@@ -115,7 +115,9 @@ def _in_time(ids: Any, name: str) -> Groups:
     """Number times in their order."""
     if not isinstance(ids, Coded):
         ids = Coded(*np.unique(ids, return_inverse=True)[::-1])
-    distinct = ids.distinct.astype(str) if ids.distinct.dtype.kind in "iu" else ids.distinct
+    distinct = ids.distinct
+    if distinct.dtype.kind in "iuU" or all(isinstance(x, str) for x in distinct):
+        distinct = np.array([day_of(str(x)) for x in distinct])
     distinct, places = np.unique(check_times(**{name: distinct})[name], return_inverse=True)
     word = "days" if (distinct == distinct.astype("datetime64[D]")).all() else "times"
     if (n := len(distinct)) < FEWEST_TIMES:

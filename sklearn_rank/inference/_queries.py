@@ -201,13 +201,15 @@ def query_values_of(
     shape = shape_of(y_true)
     weight = None if query_weight is None else _weight_of_queries(query_weight, lists, shape)
 
-    scored = {x: lists if x == default else lists.scored_by(scores[x], shape) for x in scores}
-    warn_of_reversed(scored)
+    scored = {default: lists}
 
     def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
+        if name != default:
+            scored[name] = lists.scored_by(scores[name], shape)
         return measure.of_lists(scored[name], average=None, return_qid=True)
 
     samples, defined = on_same_queries(measure, scores, evaluate, least)
+    warn_of_reversed(scored)
     if weight is not None:
         weight = weight[defined]
         refuse_few_draws(weight, "queries")

@@ -336,16 +336,20 @@ def test_few_days_are_warned_of():
 
 
 @pytest.mark.parametrize("name", ["qid", "groups"])
-def test_dates_that_are_written_as_texts_or_numbers_are_days(name):
+def test_dates_that_are_written_as_texts_or_numbers_are_times(name):
     y, a, _, day = log(10, n_days=30, r=0.9)
     texts = (DAY + day).astype(str)
     asked = "precision@top0.3", y, a
     expected = metric_interval(*asked, **{name: DAY + day})
     for ids in (texts, texts.tolist(), np.char.replace(texts, "-", "").astype(int)):
         assert metric_interval(*asked, **{name: ids}) == expected
-    other = np.array([f"{x[8:]}.{x[5:7]}.{x[:4]}" for x in texts])
-    with pytest.raises(ValueError, match=r"dates such as '30.01.2024'.* write them as 2024-01-31"):
-        metric_interval(*asked, **{name: other})
+    months = np.datetime64("2022-01") + day
+    expected_of_months = metric_interval(*asked, **{name: months})
+    assert metric_interval(*asked, **{name: months.astype(str)}) == expected_of_months
+    for form in ("{2}.{1}.{0}", "{2} Jan {0}"):
+        other = np.array([form.format(*x.split("-")) for x in texts])
+        with pytest.raises(ValueError, match=r"dates such as '30[. ].*write them as 2024-01-31"):
+            metric_interval(*asked, **{name: other})
     # One that is no date tells that all are ids, as of the thirtieth of February.
     ids = np.where(day == 29, 20240230, day + 20240101)
     assert metric_interval(*asked, **{name: ids}) != expected
