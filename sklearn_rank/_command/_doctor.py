@@ -104,7 +104,7 @@ class Doctor:
         self.facts: dict[str, str] = {}  # What the values of a column are, by its name
         self.measured: dict[str, bool] = {}  # Measures with a value: whether with intervals
         self.compared = ""  # Measure by which the scores can be compared
-        self.daily: dict[str, str] = {}  # Options of a line for the first rows of each day
+        self.daily: dict[str, Any] = {}  # Options of a line for the first rows of each day
         self.days: list[str] = []  # Columns of times or numbers of days that are not used
         self.columns: dict[str, Column] = {}
         self.scores: dict[str, FloatArray] = {}
@@ -233,6 +233,9 @@ class Doctor:
             elif self.columns[name].n_distinct == 2:
                 text = "the values are taken as grades; --pos-label names the positive class of"
                 self.found.append(f"{name}: {text} two.")
+            elif not self.names["qid"]:
+                text = "measures of two classes take (rel>=X) after their names, as in"
+                self.found.append(f"{name}: {text} 'auc(rel>=X)': labels from X on are positive.")
         notes: dict[str, list[str]] = {}
         for title, row in results.items():
             for note in dict.fromkeys(result.note for result in row if result.note):
@@ -327,6 +330,8 @@ class Doctor:
             if lacking or not k:
                 continue
             self.daily = {"qid": name, "measure": f"precision@{k}"}
+            if self.asked.random_labels:  # of each day, whose shares may differ
+                self.daily |= {"random_labels": None, "strata": name}
             asked = Namespace(**vars(self.evaluated) | self.daily | {"groups": None})
             first = next(iter(self.rankings.scores))
             of_day = read_rankings(asked, self.columns)

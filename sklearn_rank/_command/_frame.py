@@ -222,6 +222,8 @@ class FrameDoctor(Doctor):
         if self.daily:
             days = self._column(self.daily["qid"])
             of_design = ", design=design" * ("design=" in rest)
+            if "strata" in self.daily:
+                of_design = ", design=LabelDesign(strata='qid')"
             door = "compare" if self.compared else "metric_interval"
             title = self.daily["measure"]
             lines.append(f"{door}({title!r}, y_true, scores, qid={days}{of_design})")

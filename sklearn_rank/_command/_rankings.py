@@ -13,12 +13,14 @@ import numpy as np
 
 from .._typing import FloatArray
 from .._validation import (
+    COMMAS,
     DOCUMENTS,
     KNOWN_IN_PART,
     are_usual_labels,
     check_level,
     check_resamples,
     codes_of_missing,
+    has_commas,
     reads_as,
 )
 from .._warn import Message, collected, warn
@@ -273,6 +275,8 @@ def _read_labels(column: Column, options: Namespace, in_part: bool) -> FloatArra
     codes = codes_of_missing(list(values.values()))
     odd = [text for text in counts if text not in values or values[text] in codes]
     if odd:
+        if all(map(has_commas, odd)):
+            raise column.error(f"holds {in_rows(column, odd)}: {COMMAS}")
         what = "0, 1 and " if codes else "words, "
         error = column.error(
             f"holds {what}{in_rows(column, odd)}: name the positive class by --pos-label, what"
@@ -333,7 +337,7 @@ RENAMED = {
 }
 NAMES = (
     "method|level|baseline|margin|alternative|n_resamples|review_top|audit|most_below|value|groups"
-    "|horizon"
+    "|horizon|strata"
 )
 
 

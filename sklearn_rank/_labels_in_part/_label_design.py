@@ -29,7 +29,7 @@ from .._validation import (
     refuse_misread,
     shown,
 )
-from ..metrics._shared import Evidence, Groups, PartialLabels, singleton_groups
+from ..metrics._shared import Evidence, Groups, PartialLabels, refuse_amounts, singleton_groups
 from ._late_labels import LateLabels, in_words
 
 # Of grades known in part, of which each has a chance.
@@ -692,7 +692,8 @@ def _refuse_number(partial: PartialLabels, units: Groups) -> None:
     if excess**2 > 2.0 * np.log(2.0 / CHANCE) * (variance + excess * largest / 3.0):
         raise ValueError(
             f"The design makes {p.sum():.0f} labels expected, but {n_known} rows have one: pass"
-            " the probabilities with which these rows were chosen."
+            " the probabilities with which these rows were chosen, or what these depend on, such"
+            " as the day, as strata."
         )
 
 
@@ -773,7 +774,8 @@ def check_partial_labels(
         raise ValueError(
             f"The design labels no row of the part of row {row}, so nothing is known of"
             f" {int(unreachable.sum())} rows, but draws a sample of others, as of row"
-            f" {int(np.argmax(sampled))}: label a random sample of them too."
+            f" {int(np.argmax(sampled))}: label a random sample of them too, or pass larger"
+            " strata, such as dates in place of times."
         )
     if unreachable.any() and partial.proxy is not None:
         raise ValueError(
@@ -796,8 +798,10 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
             " leave conditional out."
         )
     for evidence in evidences:
-        _refuse_contradicted(evidence)
         labels, value = evidence.data.labels.astype(np.float64), evidence.value
+        if not np.isin(labels, (0.0, 1.0)).all():
+            refuse_amounts(evidence.measure)
+        _refuse_contradicted(evidence)
         if labels.max() > 1.0:
             raise ValueError(
                 f"y_true has the grade {labels.max():g}, but labels known in part are those of two"
@@ -817,6 +821,7 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
 
 def check_grades_in_part(joined: Evidence, queries: Sequence[Evidence]) -> None:
     """Refuse measures that are no sums of gains, from all queries and each by itself."""
+    refuse_amounts(joined.measure)
     name = joined.measure.name
     if queries[0].grade_total is None:
         raise ValueError(

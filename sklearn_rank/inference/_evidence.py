@@ -45,6 +45,7 @@ from ..metrics._shared import (
     amounts_of,
     autocorrelations,
     look_dependent,
+    refuse_amounts,
     refuse_value,
     singleton_groups,
 )
@@ -341,10 +342,12 @@ def read_rows(
     if value is not None:
         refuse_value(measure)
         refuse_collections("value is for rows in memory", y_true=y_true)
-        if design is not None or dimensions(y_true) == 2:
+        if design is not None:
+            refuse_amounts(measure)
+        if dimensions(y_true) == 2:
             raise TypeError(
-                "value is for one array of labels, which are all known: pass the amounts of the"
-                " rows as y_true, and leave value out."
+                "value is for one array of labels: pass the amounts of the rows as y_true, and"
+                " leave value out."
             )
         y_true, pos_label = amounts_of(y_true, value, pos_label=pos_label), None
     if of_queries:

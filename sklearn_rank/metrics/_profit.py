@@ -234,6 +234,17 @@ def refuse_value(measure: Measure) -> None:
         )
 
 
+def refuse_amounts(measure: Measure) -> None:
+    """Refuse amounts of labels known in part; amounts over probabilities have their mean."""
+    if measure.of_amounts:
+        raise TypeError(
+            f"{measure.name} takes no amounts of labels known in part: divide the amount of each"
+            " row with a label by the probability that it has one, such as the share of such rows"
+            " of its day, take 0 for the other rows, and pass the result as y_true with the day or"
+            " query of each row as qid, without value and design."
+        )
+
+
 def warn_of_positive_cost(gain: float, cost: float) -> None:
     """Warn of a pair of which the second number may be a cost without its sign."""
     if cost > 0:

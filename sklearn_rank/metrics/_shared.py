@@ -27,7 +27,13 @@ from ._influence import (
 from ._linear_rank import LinearRankMeasure, phi_of, rank_bias
 from ._of_collections import KeptValues, ListInParts
 from ._positional import has_exponential_gain
-from ._profit import amounts_of, influence_of_top, refuse_value, warn_of_positive_cost
+from ._profit import (
+    amounts_of,
+    influence_of_top,
+    refuse_amounts,
+    refuse_value,
+    warn_of_positive_cost,
+)
 from ._rank_correlation import CIndexMeasure, sums_over_pairs
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating, cumulated
 from ._scorer import (

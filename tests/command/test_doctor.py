@@ -95,7 +95,11 @@ TRAPS = {
     ),
     "activities": (
         names(smiles=np.arange(N), pIC50=np.round(GRADE + S, 2), docking=-S, model=T),
-        ["'pIC50': taken as --label, by name.", "'docking', 'model': taken as --score"],
+        [
+            "'pIC50': taken as --label, by name.",
+            "'docking', 'model': taken as --score",
+            "as in 'auc(rel>=X)': labels from X on are positive",
+        ],
     ),
     "labels 1 and 2": (
         names(label=Y + 1, score=S),
@@ -220,6 +224,10 @@ TRAPS = {
             "compare t.csv --qid=day --measure=precision@2\n",
         ],
     ),
+    "days with labels in part": (
+        names(day=DAY, label=blank(Y, RANDOM), score=S),
+        ["evaluate t.csv --random-labels\n", "csv --qid=day --strata=day --measure=precision@2\n"],
+    ),
     "numbers of days": (names(day=np.arange(N) // 20, label=Y, score=S), ["csv --qid=day --mea"]),
     "days without labels": (
         names(day=DAY, label=blank(Y, np.arange(N) >= 180), score=S),
@@ -233,6 +241,10 @@ TRAPS = {
     "decimal commas": (
         names(label=Y, new=np.char.replace(S.astype(str), ".", ",")),
         [", not a number: write it as 1234.5, as pandas.read_csv does with decimal=','"],
+    ),
+    "decimal commas of labels": (
+        names(label=np.char.replace(T.astype(str), ".", ","), score=S),
+        ["more values: write it as 1234.5, as pandas.read_csv does with decimal=','"],
     ),
     "a run with the names of its columns": (
         names(qid=QUERIES, docno=np.arange(N), score=S),
@@ -285,6 +297,7 @@ IMPOSSIBLE = {
     "no label column",
     "no score column",
     "decimal commas",
+    "decimal commas of labels",
     "a run with the names of its columns",
 }
 

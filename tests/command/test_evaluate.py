@@ -358,7 +358,7 @@ def test_amounts_are_those_of_python(results, files, amounts, value):
         (("--value", "gain", "0"), "there is no column 'gain'"),
         (("--value", "nan", "0"), "--value nan must be a number"),
         (("--value", "1", "0", "--measure", "auc"), "auc takes no argument 'value': leave it out"),
-        (("--value", "1", "0", "--random-labels"), "value is for one array of labels, which are"),
+        (("--value", "1", "0", "--random-labels"), "takes no amounts of labels known in part"),
     ],
 )
 def test_amounts_that_are_refused(command, given, message):

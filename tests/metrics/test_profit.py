@@ -137,8 +137,10 @@ def test_amounts_of_rows_reach_intervals_and_comparisons_and_classes_are_none():
     get_measure("value_recall@50")(y, scores["a"])
     with pytest.raises(TypeError, match="auc takes no argument 'value'"):
         metric_interval("auc", y, scores["a"], value=(100, -5))
-    with pytest.raises(TypeError, match="value is for one array of labels, which are all known"):
-        metric_interval("profit@50", y, scores["a"], value=(100, -5), design="all")
+    known, of_days = np.where(X[:, 1] < 1, amounts, np.nan), {"qid": np.arange(len(y)) % 9}
+    for labels, given in ((y, {"value": value}), (known, {}), (known, of_days)):
+        with pytest.raises(TypeError, match="divide the amount of each row with a label by"):
+            metric_interval("profit@5", labels, scores["a"], design="all", **given)
 
 
 def test_scorers_of_fixed_amounts_of_either_class_and_of_regressors():
