@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
     # Queries whose value is set to NaN are left out of what is written.
     messages = [str(w.message).replace("set to nan", "left out") for w in caught]
     messages = [re.sub(r"scores\[(['\"])(.*?)\1\]", r"\2", text) for text in messages]
+    messages = [text.replace("negate scores if", "pass --negate if") for text in messages]
     if options.command == "doctor":
         messages = [text for text in messages if TOLD_BY_DOCTOR not in text]
     for message in dict.fromkeys(messages):
@@ -157,6 +158,7 @@ input: a table
 FILE                     CSV, TSV or Parquet; - is CSV from standard input
 --label COLUMN           labels or grades (label, y_true, relevance; else guessed)
 --score COLUMN...        scores (score, y_score, score_...; else guessed)
+--negate COLUMN...       scores of which low values belong at the top
 --qid COLUMN             query of each row (qid, if there is such a column)
 --one-list               all rows are one list, even with a column qid
 --groups COLUMN          user of each row; rows of one may depend on each other
@@ -219,7 +221,7 @@ data and picture
 # Types of values; a word in brackets at the end of a line is the default.
 KINDS: dict[str, Any] = dict.fromkeys(("K", "N", "SEED"), int)
 KINDS |= dict.fromkeys(("DAYS", "FACTOR", "LEVEL", "MARGIN"), float)
-TOLD_BY_DOCTOR = "may be reversed: negate"  # With an interval of the direction
+TOLD_BY_DOCTOR = "may be reversed: "  # With an interval of the direction
 VERDICTS = {"VERDICT...": ["worse", "not-better", "inconclusive"]}
 ONE_OF = (
     "--qid",

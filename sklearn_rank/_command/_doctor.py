@@ -94,6 +94,8 @@ def rows_of_each(sizes: IntArray) -> str:
 class Doctor:
     """What is found out about a file, in words of the command."""
 
+    negated = "pass --negate={}"
+
     def __init__(self, options: Namespace, parser: ArgumentParser) -> None:
         self.options, self.parser = options, parser
         self.asked = Namespace(**vars(options))  # With what is guessed
@@ -349,6 +351,7 @@ class Doctor:
         result, what = direction_of(self.rankings, name, self.evaluated)
         if what:
             limits = f"[{fixed(result.low)}, {fixed(result.high)}]"
+            what = what.replace("negate the column", self.negated.format(name))
             self.found.append(
                 f"{name}: {result.measure} {fixed(result.estimate)} {limits}, {what}."
             )

@@ -20,7 +20,14 @@ from ._output import CommandError, did_you_mean, flags, listed
 from ._rankings import COLUMNS, OF_ALL
 from ._table import FRAME, Column
 
-OF_FILES = ("delimiter", "qrels", "complete", "shared", "condensed")  # Options of no frame
+OF_FILES = (
+    "delimiter",
+    "negate",
+    "qrels",
+    "complete",
+    "shared",
+    "condensed",
+)  # Options of no frame
 MOST_CLASSES = 20  # Labels that a line lists one by one
 
 
@@ -145,6 +152,8 @@ def _text(value: Any) -> str:
 
 class FrameDoctor(Doctor):
     """What is found out about a frame, with lines of Python."""
+
+    negated = "pass -frame[{!r}]"
 
     def __init__(self, frame: Any, *options: Any) -> None:
         self.frame = frame

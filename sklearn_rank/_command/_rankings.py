@@ -35,7 +35,17 @@ from ._table import Column, attempt, read_columns, title_of
 WAYS = " or ".join(map(flag, DESIGNS))
 
 # Options of tables, besides columns and designs.
-TABLE = ("file", "label", "score", "one_list", "pos_label", "value", "missing", "delimiter")
+TABLE = (
+    "file",
+    "label",
+    "score",
+    "negate",
+    "one_list",
+    "pos_label",
+    "value",
+    "missing",
+    "delimiter",
+)
 
 # Options for labels known in part.
 OF_DESIGNS = ("champion", "audit", "most_below", "proxy", "resolved", "horizon", "as_of")
@@ -213,6 +223,12 @@ def _read_table(options: Namespace, columns: dict[str, Column] | None) -> Rankin
     value = tuple(amounts) if len(amounts) > 1 else amounts[0] if amounts else None
     rows = {"y_true": y_true, "qid": read["qid"], "groups": read["groups"]}
     scores = {name: columns[name].numbers() for name in options.score}
+    for name in options.negate or ():
+        if name not in scores:
+            raise CommandError(
+                f"--negate {name} is no column of --score, which are {listed([*scores])}"
+            )
+        scores[name] = -scores[name]
     labels = y_true if design is None or design.entered is None else design.labels(y_true)
     known = labels[~np.isnan(labels)]
     parts = [f"{len(y_true):,} rows"] + [f"{len(known):,} with labels"] * (design is not None)

@@ -89,6 +89,16 @@ def test_scores_that_may_be_reversed_are_told(files, capsys, name):
     told = [line for line in capsys.readouterr().err.splitlines() if "reversed:" in line]
     assert len(told) == 1
     assert "warning: score_a (AUC 0." in told[0]
+    assert "pass --negate if low ones" in told[0]
+    negated = [name, "reversed.csv", "--label", "pic50", "--measure", "enrichment@0.1(rel>=7)"]
+    main([*negated, "--negate", "score_a", "--format", "json"])
+    found = capsys.readouterr()
+    assert "reversed:" not in found.err
+    write_csv(files / "mended.csv", columns | {"score_a": data[NEW]})
+    main([name, "mended.csv", *negated[2:], "--format", "json"])
+    assert json.loads(capsys.readouterr().out)["results"] == json.loads(found.out)["results"]
+    assert main([*negated, "--negate", "score_c"]) == 2
+    assert "--negate score_c is no column of --score" in capsys.readouterr().err
 
 
 def test_csv_has_a_row_for_each_measure_and_contrast(results):
