@@ -99,8 +99,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_all_doors_have_the_values_of_trec_eval(seed):
+def test_all_doors_have_the_values_of_trec_eval():
     pytrec_eval = pytest.importorskip("pytrec_eval")
     names = [
         "map",
@@ -114,8 +113,8 @@ def test_all_doors_have_the_values_of_trec_eval(seed):
         "Rprec",
         "bpref",
     ]
-    for part in range(25):
-        qrels, runs = draw(25 * seed + part)
+    for seed in range(20):
+        qrels, runs = draw(seed)
         evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(names))
         theirs = [evaluator.evaluate(run) for run in runs]
         expected = np.array(
@@ -126,7 +125,7 @@ def test_all_doors_have_the_values_of_trec_eval(seed):
             values, ids = measure(qrels, runs[0], average=None, return_qid=True)
             of_queries = [theirs[0][q][theirs_name] for q in ids]
             np.testing.assert_allclose(np.nan_to_num(values), of_queries, atol=1e-12)
-            if part == 0:
+            if seed == 0:
                 both = compare(name, qrels, {"a": runs[0], "b": runs[1]})
                 np.testing.assert_allclose(both.values, expected[:, i], atol=1e-12)
     found = metric_interval(list(NAMES.values()), qrels, {"a": runs[0], "b": runs[1]})

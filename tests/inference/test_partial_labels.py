@@ -481,7 +481,7 @@ def test_weights_let_the_labelled_rows_stand_for_all():
     ],
 )
 def test_rows_of_long_lists_are_joined_without_a_change(name, with_proxy, monkeypatch):
-    y, champion, challenger = population(2**13 + 2000, 500)
+    y, champion, challenger = population(5000, 300)
     rng = np.random.default_rng(1)
     order = np.argsort(-champion)
     labels = np.full(len(y), np.nan)
@@ -495,7 +495,7 @@ def test_rows_of_long_lists_are_joined_without_a_change(name, with_proxy, monkey
     proxy = 1.0 / (1.0 + np.exp(4.0 - 2.0 * y - rng.normal(size=len(y)))) if with_proxy else None
     options = {"design": LabelDesign(strata=strata, proxy=proxy)}
     found = []
-    for most in (2**13, 2**20):
+    for most in (2**12, 2**20):
         monkeypatch.setattr("sklearn_rank._labels_in_part._score_path.MANY_ROWS", most)
         single = metric_interval(name, labels, challenger, **options)
         both = compare(name, labels, {"a": challenger, "b": champion}, **options)
@@ -567,18 +567,18 @@ def test_a_design_that_the_labels_contradict_is_refused():
 
 
 def test_labels_of_whole_groups_or_of_few_rows_are_not_refused():
-    rng, user = np.random.default_rng(0), np.repeat(np.arange(20), 100)
-    y = rng.random(2000) < 0.3
-    score = np.repeat(rng.normal(size=20), 100) + y + rng.normal(size=2000) / 4
+    rng, user = np.random.default_rng(0), np.repeat(np.arange(20), 40)
+    y = rng.random(800) < 0.3
+    score = np.repeat(rng.normal(size=20), 40) + y + rng.normal(size=800) / 4
     for seed in range(8):
         drawn = np.random.default_rng(seed).random(20) < 0.3
         if drawn.any():
             labels = np.where(drawn[user], y, np.nan)
-            design = LabelDesign(np.full(2000, 0.3))
+            design = LabelDesign(np.full(800, 0.3))
             metric_interval("auc", labels, score, design=design, groups=user, conditional=True)
     # Eight labels where one is expected: seldom, but not out of the question.
-    labels = np.where(rng.permutation(2000) < 8, y, np.nan)
-    metric_interval("auc", labels, score, design=LabelDesign(np.full(2000, 5e-4)))
+    labels = np.where(rng.permutation(800) < 8, y, np.nan)
+    metric_interval("auc", labels, score, design=LabelDesign(np.full(800, 1.25e-3)))
 
 
 @pytest.mark.parametrize("n_labels", [10, 100, 900])

@@ -119,7 +119,7 @@ def test_the_published_single_features_of_letor(ohsumed):
     assert len(rows) == 525
     worst = 0.0
     names = {"NDCG": ndcg_score, "P": precision_at_k_score, "MAP": average_precision_score}
-    for feature, name, value in rows:
+    for feature, name, value in rows[::4]:  # Some of each of the 25 features and 21 measures
         stem, _, k = name.partition("@")
         parameters = {"k": int(k)} if k else {}
         found = names[stem](y, X[:, feature - 1], qid=qid, convention="letor", **parameters)

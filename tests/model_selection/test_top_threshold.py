@@ -232,7 +232,7 @@ def test_groups_of_equal_rows_count_as_one_row_each():
 )
 def test_promises_fail_as_often_as_they_may(options, fails, digits):
     X_new, y_new = rows(10**6, 50_000, digits=digits)
-    failures, n_runs = 0, 150
+    failures, n_runs = 0, 80
     for seed in range(n_runs):
         X, y = rows(seed, 500, digits=digits)
         flag = prefit(X, y, level=0.8, **options)

@@ -80,25 +80,25 @@ def box_of(text, renderer):
     return text.get_window_extent(renderer)
 
 
-def is_drawn(text, ax):
-    """Whether a text is seen; labels of ticks beyond the axis are not."""
-    for axis in (ax.xaxis, ax.yaxis):
-        for minor in (False, True):
-            labels = axis.get_ticklabels(minor=minor)
-            if text in labels:
-                low, high = sorted(axis.get_view_interval())
-                place = axis.get_ticklocs(minor=minor)[labels.index(text)]
-                return low <= place <= high
-    return bool(text.get_visible())
+def beyond_the_axis(axis):
+    """Labels of ticks that are not drawn."""
+    low, high = sorted(axis.get_view_interval())
+    for minor in (False, True):
+        places = axis.get_ticklocs(minor=minor)
+        for label, place in zip(axis.get_ticklabels(minor=minor), places, strict=True):
+            if not low <= place <= high:
+                yield label
 
 
 def texts_of(figure):
     """Texts that are seen, with their boxes in pixels."""
     renderer = figure.canvas.get_renderer()
+    axes = [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
+    unseen = set(itertools.chain.from_iterable(map(beyond_the_axis, axes)))
     return [
         (text, box_of(text, renderer))
         for text in figure.findobj(plt.Text)
-        if text.get_text().strip() and all(is_drawn(text, ax) for ax in figure.axes)
+        if text.get_text().strip() and text.get_visible() and text not in unseen
     ]
 
 
@@ -109,11 +109,16 @@ def overlap(one, other):
 
 
 @pytest.mark.parametrize(
-    ("kind", "n_models", "long"),
-    [*((kind, 12, True) for kind in DISPLAYS), ("top", 1, False), ("difference", 1, False)],
+    ("kind", "n_models", "style"),
+    [
+        *zip(DISPLAYS, itertools.repeat(12), itertools.cycle(["default", "dark_background"])),
+        ("top", 1, "default"),
+        ("difference", 1, "default"),
+    ],
 )
-def test_no_text_is_cut_or_overlaps(kind, n_models, long):
-    display = made(kind, n_models=n_models, long=long)
+def test_no_text_is_cut_or_overlaps_and_all_stand_out(kind, n_models, style):
+    with plt.style.context(style):
+        display = made(kind, n_models=n_models, long=n_models > 1)
     figure = display.figure_
     figure.canvas.draw()
     shown = texts_of(figure)
@@ -127,6 +132,7 @@ def test_no_text_is_cut_or_overlaps(kind, n_models, long):
         assert not overlap(first, second), (one.get_text(), other.get_text())
     if kind in CURVES:
         assert_the_legend_is_off_the_curves_and_ends_with_reference_lines(display, n_models)
+    assert_lines_and_texts_stand_out_from_the_background(display)
 
 
 def assert_the_legend_is_off_the_curves_and_ends_with_reference_lines(display, n_models):
@@ -159,12 +165,7 @@ def contrast(color, background):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize(
-    ("kind", "style"), list(zip(DISPLAYS, itertools.cycle(["default", "dark_background"])))
-)
-def test_lines_and_texts_stand_out_from_the_background(kind, style):
-    with plt.style.context(style):
-        display = made(kind, n_models=12, long=True)
+def assert_lines_and_texts_stand_out_from_the_background(display):
     background = display.ax_.get_facecolor()
     behind = display.figure_.get_facecolor()
     for line in display.ax_.lines:
@@ -224,12 +225,11 @@ def test_given_axes_keep_their_figure(kind):
         assert box.x1 <= figure.bbox.x1 + 1
 
 
-@pytest.mark.parametrize("kind", ["top", "benefit"])
-def test_a_legend_does_not_take_the_axes_of_the_caller(kind):
+def test_a_legend_does_not_take_the_axes_of_the_caller():
     # A warning that the layout collapsed would be an error here.
     figure, axes = plt.subplots(1, 2, layout="constrained", figsize=(6.4, 2.4))
     for ax in axes:
-        made(kind, 100, 12, True, ax)
+        made("top", 100, 12, True, ax)
     figure.canvas.draw()
     for ax in axes:
         box = ax.get_window_extent()

@@ -128,7 +128,7 @@ def test_equal_and_given_weights_are_shares_of_standardised_scores():
 
 def test_a_member_that_does_not_help_is_not_asked():
     X, y = draw(6)
-    ensemble = RankEnsembleClassifier([*MEMBERS, ("wrong", Wrong())]).fit(X, y)
+    ensemble = RankEnsembleClassifier([*MEMBERS, ("wrong", Wrong())], cv=3).fit(X, y)
     assert ensemble.weights_[-1] == 0.0
     assert np.isfinite(ensemble.decision_function(X)).all()
 
@@ -160,10 +160,10 @@ def few_trees(monkeypatch):
     monkeypatch.setattr(
         _ensemble_classifier,
         "ExtraTreesClassifier",
-        lambda _, **options: ExtraTreesClassifier(20, **options),
+        lambda _, **options: ExtraTreesClassifier(8, **options),
     )
     monkeypatch.setattr(
-        _ensemble_classifier, "boosted_trees", lambda *of: boosted(*of).set_params(max_iter=30)
+        _ensemble_classifier, "boosted_trees", lambda *of: boosted(*of).set_params(max_iter=15)
     )
 
 
@@ -248,10 +248,10 @@ def test_rows_of_weight_0_are_ignored_and_weights_go_to_the_members():
     X, y = draw(13)
     weight = np.where(np.arange(400) < 300, 1.0, 0.0)
     members = MEMBERS[:2]
-    zero = RankEnsembleClassifier(members).fit(X, y, sample_weight=weight)
-    part = RankEnsembleClassifier(members).fit(X[:300], y[:300])
+    zero = RankEnsembleClassifier(members, cv=2).fit(X, y, sample_weight=weight)
+    part = RankEnsembleClassifier(members, cv=2).fit(X[:300], y[:300])
     np.testing.assert_allclose(zero.decision_function(X), part.decision_function(X))
-    heavy = RankEnsembleClassifier(members).fit(X, y, np.where(X[:, 0] > 0, 3.0, 1.0))
+    heavy = RankEnsembleClassifier(members, cv=2).fit(X, y, np.where(X[:, 0] > 0, 3.0, 1.0))
     assert np.abs(heavy.decision_function(X) - part.decision_function(X)).max() > 0.05
     for i in range(2):
         expected = average_precision_score(
@@ -267,7 +267,7 @@ def test_rows_of_weight_0_are_ignored_and_weights_go_to_the_members():
     np.testing.assert_allclose(one, mean_one, rtol=1e-9)
     np.testing.assert_allclose(large, mean_one, atol=0.05)
     # Where one row has nearly all weight, limits are wide.
-    few = RankEnsembleClassifier(members).fit(X, y, np.where(np.arange(400) == 7, 1e4, 1.0))
+    few = RankEnsembleClassifier(members, cv=2).fit(X, y, np.where(np.arange(400) == 7, 1e4, 1.0))
     assert np.isfinite(few.decision_function(X)).all()
     assert max(few.comparison_.low) < 0.0 < min(few.comparison_.high)
     with pytest.raises(TypeError, match="takes weights"):
@@ -276,14 +276,14 @@ def test_rows_of_weight_0_are_ignored_and_weights_go_to_the_members():
 
 def test_another_measure_needs_no_new_fits():
     X, y = draw(19)
-    ensemble = RankEnsembleClassifier(MEMBERS, tau=0.1).fit(X, y)
+    ensemble = RankEnsembleClassifier(MEMBERS, tau=0.1, cv=2).fit(X, y)
     members, before = ensemble.estimators_, ensemble.decision_function(X)
     with pytest.raises(ValueError, match="nonsense"):
         ensemble.reweight("nonsense")
     np.testing.assert_array_equal(ensemble.decision_function(X), before)
     assert ensemble.measure == "ap"
     assert ensemble.reweight("precision@top0.1").estimators_ is members
-    again = RankEnsembleClassifier(MEMBERS, tau=0.1, measure="precision@top0.1").fit(X, y)
+    again = RankEnsembleClassifier(MEMBERS, tau=0.1, cv=2, measure="precision@top0.1").fit(X, y)
     np.testing.assert_array_equal(ensemble.decision_function(X), again.decision_function(X))
     assert str(ensemble.comparison_) == str(again.comparison_)
     assert np.any(ensemble.decision_function(X) != before)

@@ -67,8 +67,7 @@ def test_theorem_1(weak_ranker):
         assert oracle.exponential_loss(stage, y == 1, weight) == pytest.approx(loss)
 
 
-@pytest.mark.parametrize("weak_ranker", ["stump", "linear", TREE])
-@pytest.mark.parametrize("positive", [0, 1])
+@pytest.mark.parametrize(("weak_ranker", "positive"), [("stump", 0), ("linear", 1), (TREE, 0)])
 def test_stages_end_at_the_ranker(weak_ranker, positive):
     X, y = data()
     ranker = RankBoostRanker(5, weak_ranker=weak_ranker, pos_label=positive).fit(X, y)

@@ -157,12 +157,12 @@ def few_trees(monkeypatch):
 
     def small(seed, is_large):
         adapter = lambdarank(seed, is_large)
-        return adapter if is_large else adapter.set_params(estimator__n_estimators=40)
+        return adapter if is_large else adapter.set_params(estimator__n_estimators=20)
 
     for name, made in (
         ("lambdarank", small),
-        ("boosted_trees", lambda *of: boosted(*of).set_params(max_iter=40)),
-        ("ExtraTreesRegressor", lambda _, **options: ExtraTreesRegressor(20, **options)),
+        ("boosted_trees", lambda *of: boosted(*of).set_params(max_iter=20)),
+        ("ExtraTreesRegressor", lambda _, **options: ExtraTreesRegressor(8, **options)),
     ):
         monkeypatch.setattr(_ensemble, name, made)
 
@@ -207,9 +207,9 @@ def test_default_members(monkeypatch, few_trees):
 
 
 def test_boosting_stops_early_with_many_queries_for_any_measure(monkeypatch):
-    X, y, qid = frame_of(40)
+    X, y, qid = frame_of()
     monkeypatch.setattr("sklearn_rank._ensembles._ensemble.MANY_QUERIES", 10)
-    ensemble = RankEnsemble(measure="err", random_state=0, cv=2).fit(X, y, qid=qid)
+    ensemble = RankEnsemble(weights="equal", measure="err", random_state=0).fit(X, y, qid=qid)
     for ranker in ensemble.named_estimators_["boosted"][-1].estimators_:
         adapter = getattr(ranker, "steps", [("", ranker)])[-1][1]
         assert adapter.best_iteration_ < 1000

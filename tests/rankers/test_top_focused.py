@@ -107,18 +107,19 @@ def test_out_of_fold_ranks_by_definition():
 def test_ranks_of_training_rows_for_linear_models_and_out_of_fold_for_others():
     X, y = data()
 
-    def same(base, ranks):
-        one = TopFocusedRanker(base).fit(X, y)
-        two = TopFocusedRanker(base, pilot_ranks=ranks).fit(X, y)
-        return np.array_equal(one.decision_function(X), two.decision_function(X))
+    def same(base):
+        """Whether the default is that of ranks of training rows, and of ranks out of fold."""
+        one, *others = (
+            TopFocusedRanker(base, **settings).fit(X, y).decision_function(X)
+            for settings in ({}, {"pilot_ranks": "training"}, {"pilot_ranks": "out_of_fold"})
+        )
+        return [np.array_equal(one, other) for other in others]
 
     search = GridSearchCV(BASE, {"C": [1.0]}, cv=2)
     for linear in (BASE, make_pipeline(StandardScaler(), search)):
-        assert same(linear, "training")
-        assert not same(linear, "out_of_fold")
+        assert same(linear) == [True, False]
     forest = RandomForestClassifier(4, max_depth=5, random_state=0)
-    assert same(forest, "out_of_fold")
-    assert not same(forest, "training")
+    assert same(forest) == [False, True]
 
 
 def test_tied_scores_share_their_place():

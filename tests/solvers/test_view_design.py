@@ -66,7 +66,7 @@ def test_a_fit_copies_no_rows(ranker):
 @pytest.mark.parametrize("ranker", [TopPushRanker(), PNormPushRanker()])
 def test_rows_of_two_classes_are_not_copied(ranker):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(40_000, 50)).astype(np.float32)
+    X = rng.normal(size=(20_000, 50)).astype(np.float32)
     y = (X[:, 0] + 0.5 * rng.normal(size=len(X)) > 1).astype(int)
     double = ranker.fit(X.astype(float), y).objective_
     tracemalloc.start()
