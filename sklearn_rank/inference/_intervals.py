@@ -289,7 +289,10 @@ class Intervals(Printed):
             shown = np.unique(np.linspace(0, n - 1, PRINTED_PLACES).round().astype(int)).tolist()
         keys = [name for name, column in self.keys.items() if len(set(column)) > 1]
         keys = keys or list(self.keys)[:1]
-        header = [*keys, "estimate", f"{level} each", f"{level} all together"]
+        # The only contrast has no column, but is named.
+        of_one = "contrast" in self.keys and "contrast" not in keys
+        what = self.keys["contrast"][0] if of_one else "estimate"
+        header = [*keys, what, f"{level} each", f"{level} all together"]
         signed = bool(self.better)
         rows = []
         for i in shown:
