@@ -706,7 +706,8 @@ def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
     def where(label: int) -> str:
         return checked.where(int(np.argmax(codes == label)))
 
-    return _positive_among(labels.distinct, checked.name, pos_label, where)[codes]
+    sizes = np.bincount(codes)
+    return _positive_among(labels.distinct, checked.name, pos_label, where, sizes)[codes]
 
 
 _LABELS_FIRST = "; of labels and scores the labels come first"
@@ -718,9 +719,13 @@ def are_fractions(labels: AnyArray) -> bool:
 
 
 def _positive_among(
-    labels: AnyArray, name: str, pos_label: Any, where: Callable[[int], str]
+    labels: AnyArray,
+    name: str,
+    pos_label: Any,
+    where: Callable[[int], str],
+    sizes: Any = 1,
 ) -> BoolArray:
-    """Which labels are positive, if they are of two classes."""
+    """Which labels, of so many rows each, are positive, if they are of two classes."""
     positive = None if pos_label is not None else _usual_positive(labels)
     if positive is not None:
         return positive
@@ -743,10 +748,11 @@ def _positive_among(
         )
     if pos_label is None:
         if not are_usual_labels(classes):
+            rare = min(classes[::-1], key=lambda label: np.sum((labels == label) * sizes))
             raise ValueError(
                 f"{name} takes value in {{{_listed(classes)}}} and pos_label is not specified:"
                 f" either make {name} take value in {{0, 1}} or {{-1, 1}} or pass pos_label"
-                f" explicitly, such as pos_label={_listed(classes[-1:])}."
+                f" explicitly, such as pos_label={_listed([rare])}."
             )
         pos_label = 1
     elif len(classes) == 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isnan, nan
 from textwrap import fill
@@ -105,7 +106,14 @@ def run_compare(options: Namespace) -> int:
     comparisons: dict[str, Comparison] = {}
     notes: list[str] = []
     titles = titles_of(options.measure or rankings.usual_measures[:1])
-    asked = _for_gate(rankings, titles, options) if options.fail_if else options
+    if options.fail_if and options.alternative not in (None, "two-sided"):
+        raise CommandError(
+            f"--fail-if reads two-sided limits, not --alternative {options.alternative}: leave one"
+            " of them out"
+        )
+    more = {"alternative": "two-sided"} if options.fail_if else {}
+    asked = Namespace(**vars(options) | more)
+    asked.level = _level_of_each(rankings, titles, asked)
     for title in titles:
         try:
             comparisons[title] = compare_rankings(rankings, title, asked)
@@ -125,47 +133,43 @@ def run_compare(options: Namespace) -> int:
     found: dict[str, Any] = {"csv": rows, "json": {"results": results}}
     found["text"] = "\n".join(f"\n{comparison}" for comparison in comparisons.values())
     found["markdown"] = "\n".join(f"\n{x._markdown()}" for x in comparisons.values())
-    if not options.fail_if:
-        _write(options, rankings.headed(titles), notes, comparisons, found)
-        return 0
+    together = f"limits of differences of {len(titles)} measures hold together with"
+    ends = [f"{together} {100 * options.level:g} %"] * (len(titles) > 1)
     failures = [text for of in comparisons.items() for text in _failures(*of, options.fail_if)]
-    found["json"]["failures"] = failures
-    verdict = f"passes: no difference is {' or '.join(options.fail_if)}"
+    verdict = f"passes: no difference is {' or '.join(options.fail_if or ())}"
     if failures:
         verdict = f"fails: {'; '.join(failures)}"
-    found["text"] += f"\n\n{verdict}"
-    found["markdown"] += f"\n\n{verdict}"
+    if options.fail_if:
+        found["json"]["failures"] = failures
+        ends.append(verdict)
+    for name in ("text", "markdown"):
+        found[name] = "\n\n".join([found[name], *ends])
     _write(options, rankings.headed(titles), notes, comparisons, found)
     if failures and (options.output or options.format in ("csv", "json")):
         sys.stderr.write(f"{options.prog} compare: {verdict}\n")
     return 1 if failures else 0
 
 
-def _for_gate(rankings: Rankings, titles: list[str], options: Namespace) -> Namespace:
-    """Options of two-sided comparisons whose limits hold together for all measures.
+def _level_of_each(rankings: Rankings, titles: list[str], options: Namespace) -> float:
+    """Level of each comparison, so that the limits hold together for all measures.
 
-    For two rankings at the level of each that a table of all measures has, for more by
+    For two-sided limits of two rankings it is that of a table of all measures, else it is by
     Bonferroni's inequality.
     """
-    if options.alternative not in (None, "two-sided"):
-        raise CommandError(
-            f"--fail-if reads two-sided limits, not --alternative {options.alternative}: leave one"
-            " of them out"
-        )
-    names, level = list(rankings.scores), 1.0 - (1.0 - options.level) / len(titles)
-    if len(titles) > 1 and len(names) == 2 and options.method == "auto":
-        try:
+    names, level = list(rankings.scores), options.level
+    sided = options.alternative or ("two-sided" if options.margin is None else "")
+    if len(titles) > 1 and (sided, len(names), options.method) == ("two-sided", 2, "auto"):
+        with suppress(TypeError, ValueError):  # The comparisons say why
             asked = rankings.arguments(titles[0], names)
             asked["measure"] = [rankings.measure(title) for title in titles]
-            table = compare(**asked, level=options.level, random_state=options.seed)
-        except (TypeError, ValueError) as error:
-            raise CommandError(f"no comparison: {reason(error)}") from error
-        level = table.level_of_each
-    return Namespace(**vars(options) | {"alternative": "two-sided", "level": level})
+            return float(compare(**asked, level=level, random_state=options.seed).level_of_each)
+    return 1.0 - (1.0 - level) / len(titles)
 
 
-def _failures(title: str, comparison: Comparison, fail_if: Iterable[str]) -> list[str]:
+def _failures(title: str, comparison: Comparison, fail_if: Iterable[str] | None) -> list[str]:
     """Say which contrasts have a verdict that fails, of the first ranker against the second."""
+    if not fail_if:
+        return []
     if comparison.greater_is_better is None:
         raise CommandError(f"--fail-if: no value of {title} is better: name another measure")
     found, of_each = [], (comparison.conclusions, comparison.differences)

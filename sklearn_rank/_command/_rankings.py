@@ -298,7 +298,11 @@ def _read_labels(column: Column, options: Namespace, in_part: bool) -> FloatArra
             f"holds {what}{in_rows(column, odd)}: name the positive class by --pos-label, what"
             " marks missing labels by --missing, and write grades as 0, 1, 2"
         )
-        error.choice = {"pos_label": min(odd, key=counts.__getitem__)} if len(counts) == 2 else {}
+        error.choice = (
+            {"pos_label": min(sorted(odd, reverse=True), key=counts.__getitem__)}
+            if len(counts) == 2
+            else {}
+        )
         raise error
     if not in_part and column.n_distinct == 1:
         raise column.error(f"is {next(iter(counts))!r} in all rows: pass rows of several labels")

@@ -106,6 +106,9 @@ def test_csv_has_a_row_for_each_measure_and_contrast(results):
     rows = list(csv.DictReader(io.StringIO(results(*given, "--format", "csv"))))
     found = json.loads(results(*given, "--format", "json"))["results"]
     assert [row["measure"] for row in rows] == ["auc", "ap"]
+    together = in_python(["auc", "ap"], one_list(), LABEL).level_of_each
+    assert [x["level"] for x in found] == pytest.approx([together] * 2)
+    assert "\nlimits of differences of 2 measures hold together with 95 %\n" in results(*given)
     for row, comparison in zip(rows, found, strict=True):
         assert row["contrast"] == f"{NEW} - {OLD}"
         assert (row["hypothesis"], row["margin"]) == (f"equal {row['measure']}", "")

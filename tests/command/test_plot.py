@@ -60,7 +60,7 @@ def test_evaluate_has_a_panel_for_each_measure_with_an_interval(figure):
 def test_compare_has_a_panel_for_each_measure(figure):
     found = figure("compare", *ONE_LIST, "--measure", "auc", "ap", "--margin", "0.05")
     assert [ax.get_title("left") for ax in found.axes] == ["auc", "ap"]
-    assert drawn(found.axes[0]) == {f"{NEW} - {OLD}": "0.017 [-0.047, 0.080]"}
+    assert drawn(found.axes[0]) == {f"{NEW} - {OLD}": "0.017 [-0.060, 0.093]"}
     assert sorted(line.get_xdata()[0] for line in found.axes[0].lines[:2]) == [-0.05, 0.0]
 
 

@@ -316,7 +316,7 @@ def test_the_positive_class_has_a_name_at_each_door(door, monkeypatch):
         measure, arguments = "profit@50", {"value": (7.0, -1.0)}
     grades = 1 + np.asarray(y, dtype=int)
     words = np.where(y, "a bad one", "good")
-    for labels, positive, other in ((grades, 2, 2), (words, "a bad one", "good")):
+    for labels, positive in ((grades, 2), (words, "a bad one")):  # which is the rarer one
         kinds = (labels, labels.tolist(), labels.astype(object))
         for given in kinds if door == "auto" else kinds[:1]:
             found = []
@@ -326,7 +326,8 @@ def test_the_positive_class_has_a_name_at_each_door(door, monkeypatch):
                 found.append(compare(measure, one, scores, random_state=0, **told, **arguments))
             assert found[0].to_dict() == found[1].to_dict()
             given = dict.fromkeys("abc", given) if door == "separate" else given
-            with pytest.raises(ValueError, match=rf"takes value in .*such as pos_label={other!r}"):
+            such_as = rf"takes value in .*such as pos_label={positive!r}"
+            with pytest.raises(ValueError, match=such_as):
                 compare(measure, given, scores, **arguments)
             with pytest.raises(
                 ValueError, match="pos_label='x' is not among the labels of y_true"
