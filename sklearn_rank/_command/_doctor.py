@@ -161,10 +161,13 @@ class Doctor:
             ids = "--qid and --groups take ids of queries, of users, or days"
             self.found.append(f"Not used: {listed(unused)}; {ids}.")
         times = [name for name in filter(None, unused) if self.columns[name].are_times]
-        self.days = times + [x for x in unused if x.lower() in DAYS and x not in times]
+        self.days = list(filter(self._is_day, names["qid"] or filter(None, unused)))
         if times and asked.entered is None:
             late = "if a 0 may mean not yet, pass --entered, --resolved and --horizon"
             self.found.append(f"Times: {listed(times)}; {late}.")
+
+    def _is_day(self, name: str) -> bool:
+        return name.lower() in DAYS or self.columns[name].are_times
 
     def _describe_scores(self, sizes: IntArray) -> None:
         of_query = " of a query" * bool(self.names["qid"])
@@ -194,8 +197,11 @@ class Doctor:
         above = {name: int((at < at[~known].min()).sum()) for name, at in places.items()}
         champion = max(above, key=above.__getitem__, default="")
         if not champion or above[champion] * log(known.mean()) > log(SIGNIFICANCE):
-            self.asked.random_labels = True
-            text = "a random sample of all rows, which the table cannot show"
+            days = list(filter(self._is_day, self.names["qid"]))
+            self.asked.random_labels = None if days else True
+            self.asked.strata = days[0] if days else None
+            of_rows = f"the rows of each {days[0]!r}" if days else "all rows"
+            text = f"a random sample of {of_rows}, which the table cannot show"
         else:
             nearest = np.min(list(places.values()), axis=0)
             place = self._places(self.scores[champion], known)  # a review may end within a tie
@@ -315,7 +321,7 @@ class Doctor:
         """Say how many rows each day has, and find a line that measures its first ones."""
         for name in self.days if self.can and self.rankings.are_classes else ():
             codes = self.columns[name].codes.codes
-            if self.names["qid"] or codes.min() < 0:
+            if codes.min() < 0:
                 continue
             sizes = np.bincount(codes)
             labels = np.bincount(codes, ~np.isnan(self.rankings.rows["y_true"]))

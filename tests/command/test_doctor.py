@@ -228,6 +228,13 @@ TRAPS = {
         names(day=DAY, label=blank(Y, RANDOM), score=S),
         ["evaluate t.csv --random-labels\n", "csv --qid=day --strata=day --measure=precision@2\n"],
     ),
+    "days as queries, with labels in part": (
+        names(qid=DAY, label=blank(Y, RANDOM), score=S),
+        [
+            "random sample of the rows of each 'qid'",
+            "csv --qid=qid --strata=qid --measure=precision@2\n",
+        ],
+    ),
     "numbers of days": (names(day=np.arange(N) // 20, label=Y, score=S), ["csv --qid=day --mea"]),
     "days without labels": (
         names(day=DAY, label=blank(Y, np.arange(N) >= 180), score=S),
