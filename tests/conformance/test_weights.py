@@ -56,7 +56,7 @@ def test_lists_of_one_label_are_undefined_by_count_in_any_order(case):
     labels, score, weight = (np.concatenate(values) for values in zip(*rows, strict=True))
     qid = np.repeat(np.arange(len(rows)), [len(row[0]) for row in rows])
     found = []
-    for _ in range(8):
+    for _ in range(4):
         order = rng.permutation(len(qid))
         data = labels[order], score[order]
         more = {"qid": qid[order], "sample_weight": weight[order], "undefined": "skip"}

@@ -43,16 +43,16 @@ def judged(rng, y, champion, qid, k, probability):
 )
 def test_the_expected_value_is_the_mean_over_all_labels(name):
     rng, measure = np.random.default_rng(0), get_measure(name)
-    score, q = np.round(rng.normal(size=7), 0), rng.random((3, 7))
+    score, q = np.round(rng.normal(size=6), 0), rng.random((3, 6))
     score = expit(score) if measure.of_probabilities else score
     q[:, [1, 4]] = 1.0, 0.0
     q[0, 2] = 0.5
-    evidence = measure.evidence(measure.lists(np.arange(7) < 2, score))
+    evidence = measure.evidence(measure.lists(np.arange(6) < 2, score))
     found, in_labels = expected_value(evidence, q)
     for b in range(3):
         expected = oracle.expected(measure, q[b], score)
         np.testing.assert_allclose(found[:, b], expected, atol=1e-12)
-        for i in range(7):
+        for i in range(6):
             slopes = oracle.derivative(measure, q[b], score, i)
             np.testing.assert_allclose(in_labels[:, b, i], slopes, atol=1e-12)
 

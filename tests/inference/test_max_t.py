@@ -42,7 +42,7 @@ def test_the_same_variable_many_times_is_one():
 
 def test_probabilities_beyond_are_those_of_plain_draws():
     rng = np.random.default_rng(8)
-    steps = rng.standard_normal((400_000, 30)).cumsum(axis=1) / np.sqrt(np.arange(1, 31))
+    steps = rng.standard_normal((150_000, 30)).cumsum(axis=1) / np.sqrt(np.arange(1, 31))
     covariance = np.sqrt(np.minimum.outer(i := np.arange(1.0, 31), i) / np.maximum.outer(i, i))
     for signed, drawn in ((False, np.abs(steps)), (True, steps)):
         largest = largest_of_contrasts(covariance, np.eye(30), rng, signed=signed)

@@ -43,8 +43,8 @@ def test_labels_are_no_sample_of_scores(labels):
 
 def test_the_pages_count_the_measures_that_have_intervals_and_comparisons():
     rng = np.random.default_rng(0)
-    y, grade = np.arange(400) % 3 == 0, rng.integers(0, 4, 400)
-    noise, qid = rng.normal(size=(2, 400)), np.arange(400) // 10
+    y, grade = np.arange(200) % 3 == 0, rng.integers(0, 4, 200)
+    noise, qid = rng.normal(size=(2, 200)), np.arange(200) // 10
     counts = dict.fromkeys(("intervals", "comparisons", "sizes", "over queries"), 0)
     for name in get_measure_names():
         labels = grade if get_measure(name).kind == "graded" else y

@@ -159,7 +159,7 @@ def test_proof_of_theorem_17_step_4():
     rng = np.random.default_rng(2)
     m, n = 3, 4
     largest = [0.0, 0.0]
-    for _ in range(2000):
+    for _ in range(500):
         pos, neg = rng.integers(0, 5, (2, m)), rng.integers(0, 5, (2, n))
         before = auc_variance.auc(pos[0], neg[0]) - auc_variance.auc(pos[1], neg[1])
         for which, (values, size) in enumerate(((pos, m), (neg, n))):

@@ -336,7 +336,7 @@ def test_the_choice_is_the_closest_to_the_quantile(case, solver):
 def test_the_tie_goes_to_the_smaller_objective():
     rng = np.random.default_rng(4)
     n_ties = 0
-    for _ in range(25):
+    for _ in range(18):
         X = rng.normal(size=(10, 2))
         y = np.where(X[:, 0] + rng.normal(size=10) > 0, 1, -1)
         y[:2] = [-1, 1]
@@ -349,7 +349,7 @@ def test_the_tie_goes_to_the_smaller_objective():
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_objective_takes_the_smallest_value_of_problem_1(solver):
-    for seed in range(4):
+    for seed in range(2):
         X, y, weight = weighted_rows(seed)
         tau, C = 0.25, 0.3
         ranker = fit(X, y, weight, tau=tau, C=C, selection="objective", solver=solver, tol=1e-9)

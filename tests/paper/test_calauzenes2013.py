@@ -385,7 +385,7 @@ def surrogate_regret(loss, cases, probabilities, score):
 @for_each(("loss", "measure"), list(zip(cycle(BOUNDED), [*POSITIONAL] * 3)))
 def test_the_regret_is_below_its_bounds(loss, measure):
     rng = np.random.default_rng(3)
-    for _ in range(15):
+    for _ in range(8):
         cases, probabilities, phi = draw_list(rng, measure)
         expected = probabilities @ cases
         n = len(expected)

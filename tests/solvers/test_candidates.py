@@ -18,7 +18,7 @@ from sklearn_rank._solvers import (
 from tests.oracles import top_quantile
 
 
-def problem_of(form=np.asarray, n=70, d=4, seed=0):
+def problem_of(form=np.asarray, n=50, d=4, seed=0):
     """Rows that repeat, with whole weights, and two kinds of masses for them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
@@ -69,7 +69,7 @@ def test_the_weights_of_candidates_are_those_that_were_solved_for(form, monkeypa
     problem, *_ = problem_of(form)
     solutions = solve_candidates(problem, [(problem.mass, 5.0)])
     assert (solutions.values.coef.size == 0) == sp.issparse(form(np.eye(2)))
-    for numbers in (np.array([3]), np.array([40, 2, 7]), np.arange(problem.n_candidates)):
+    for numbers in (np.array([3]), np.array([30, 2, 7]), np.arange(problem.n_candidates)):
         for n_jobs in (1, 2):
             np.testing.assert_allclose(
                 solutions.coefs(numbers, n_jobs),
