@@ -54,7 +54,11 @@ def run_evaluate(options: Namespace) -> None:
     rows = [{"score": x.score, "measure": x.measure} | x.to_dict() for x in results]
     found = {"text": text, "csv": rows, "json": {"results": rows}}
     found["markdown"] = "\n" + markdown_table(header, table)
-    _write(options, rankings.headed(titles), notes, panels, found)
+    heading = rankings.headed(titles)
+    if options.entered:  # Which rows and queries are mature
+        of_rows = dict.fromkeys(x.target.partition("; ")[2] for x in results)
+        heading = "; ".join([heading, *filter(None, of_rows)])
+    _write(options, heading, notes, panels, found)
 
 
 def titles_of(names: Iterable[str]) -> list[str]:

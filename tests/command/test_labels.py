@@ -195,6 +195,8 @@ def test_labels_that_come_late(command, results, files):
         row = json.loads(results("evaluate", "t.csv", *GIVEN, *given))["results"][0]
         assert (row["low"], row["high"]) == (expected.low, expected.high)
         assert row["target"] == expected.target
+    of_rows = expected.target.partition("; ")[2]
+    assert f"; {of_rows}\n" in results("evaluate", "t.csv", *GIVEN[:-2], *of_days)
     scores = {key: columns[key] for key in (NEW, OLD)}
     found = json.loads(results("compare", "t.csv", *GIVEN, *of_days))["results"][0]
     assert found["low"] == list(compare("auc", known, scores, design=design).low)
