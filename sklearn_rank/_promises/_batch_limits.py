@@ -133,6 +133,10 @@ class BatchLimits(Printed):
         if len(self.k) > 1:
             title += ", for all k at once"
         title += f", each limit {100 * self.level:.6g} %"
+        if len(self.k) > 1:
+            share = self.low / self.k
+            best = f"{share.max():.3g}, of the first {self.k[share.argmax()]:,}"
+            title += f"\nhighest precision by low: {best}; largest_k of a higher one is 0"
         return title, ("k", "low", "high", "estimate"), rows
 
 

@@ -510,10 +510,10 @@ class TopThresholdClassifier(OfFitted, ClassifierMixin, MetaEstimatorMixin, Base
         goals = self._goals(value)
         # What predict goes by, whatever the parameters are set to afterwards.
         self._stored = goals, self.capacity, self.level, self.random_state
-        if not is_classifier(self.estimator):
+        if not (hasattr(self.estimator, "fit") and is_classifier(self.estimator)):
             raise TypeError(
                 f"{self.estimator!r} is not a classifier: pass a classifier, such as"
-                " LogisticRegression()."
+                " LogisticRegression(), which keeps the order of X if that is a column of scores."
             )
         measure = get_measure("auc")
         ids = None, None, params

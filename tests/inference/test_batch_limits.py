@@ -166,6 +166,7 @@ def test_the_largest_k_has_the_precision_up_to_rounding():
         limits = BatchLimits(numbers[:k], low[:k] * 7 // 25, numbers[:k], low[:k], low, 0.95)
         limits.low[-1] = 7
         assert limits.largest_k(7 / k) == k
+    assert "highest precision by low: 0.277, of the first 94; largest" in str(limits)
     for wrong in (0.0, 80, "0.8"):
         with pytest.raises(ValueError, match=r"min_precision=.* must be a number in \(0, 1\]"):
             limits.largest_k(wrong)

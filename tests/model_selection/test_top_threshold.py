@@ -584,8 +584,9 @@ def test_folds_that_repeat_rows_and_estimators_that_do_not_classify_are_refused(
     parts = [(np.arange(50), np.arange(50, 100)), (np.arange(40), np.arange(40, 100))]
     with pytest.raises(ValueError, match="cv holds out rows several times"):
         TopThresholdClassifier(LogisticRegression(), min_recall=0.5, cv=parts).fit(X, y)
-    with pytest.raises(TypeError, match="is not a classifier: pass a classifier"):
-        TopThresholdClassifier(StandardScaler(), min_recall=0.5).fit(X, y)
+    for estimator in (StandardScaler(), None, "passthrough"):
+        with pytest.raises(TypeError, match="is not a classifier: pass a classifier"):
+            TopThresholdClassifier(estimator, min_recall=0.5).fit(X, y)
     with pytest.raises(sklearn.exceptions.NotFittedError):
         TopThresholdClassifier(LogisticRegression(), min_recall=0.5, cv="prefit").fit(X, y)
 
