@@ -271,7 +271,7 @@ def test_refusals(error, call, message):
 )
 def test_violated_at_most_delta_at_the_largest_variance(method, side):
     # The smaller class lies wholly above or below the other: a mean of draws of 0 and 1.
-    for n, delta in product((5, 7, 30), (0.1, 0.5)):
+    for n, delta in product((5, 30), (0.1, 0.5)):
         auc = np.arange(n + 1) / n
         width = np.array(
             [

@@ -59,7 +59,7 @@ def test_values_are_the_means_over_all_grades(measure, graded):
         judged_grades.Evidence(measure, measure.lists(filled, s), partial=partial) for s in scores
     ]
     exact = measure.name.startswith("dcg")
-    drawn = np.tile(deviations, 1 if exact else 15_000)[np.newaxis]
+    drawn = np.tile(deviations, 1 if exact else 10_000)[np.newaxis]
     model = SimpleNamespace(
         levels=levels, codes=np.searchsorted(levels, filled), logits=logits, deviations=drawn
     )

@@ -268,10 +268,12 @@ def test_recipe_permutation_importance(routing):
 
 
 @pytest.mark.parametrize(
-    "ranker",
-    [RankEnsemble([("a", OrderPreservingRanker())]), OrderPreservingRanker(normalize="zscore")],
+    ("ranker", "on"),
+    [
+        (RankEnsemble([("a", OrderPreservingRanker())]), True),
+        (OrderPreservingRanker(normalize="zscore"), False),
+    ],
 )
-@pytest.mark.parametrize("on", [True, False])
 def test_recipe_predictions_that_need_ids(ranker, on):
     """What the message says in place of cross_val_predict."""
     given = {"params": {"groups": qid}} if on else {"params": {"qid": qid}, "groups": qid}
