@@ -40,6 +40,15 @@ def test_the_workflow_runs_what_a_developer_runs():
     assert least == min(job["strategy"]["matrix"]["python"])
 
 
+def test_the_readme_has_the_versions_that_are_needed():
+    (sklearn,) = (x for x in SETTINGS["dependencies"] if x.startswith("scikit-learn"))
+    versions = [
+        x.rpartition(">=")[2].removesuffix(".0") for x in (SETTINGS["requires-python"], sklearn)
+    ]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "Python {} or later, scikit-learn {} or later".format(*versions) in text
+
+
 def test_a_release_is_tested_where_users_are():
     workflow = yaml.safe_load((GITHUB / "workflows" / "release.yml").read_text(encoding="utf-8"))
     matrix = workflow["jobs"]["test"]["strategy"]["matrix"]

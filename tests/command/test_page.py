@@ -90,6 +90,11 @@ def test_the_first_lines_of_the_readme(tmp_path, monkeypatch, capsys):
     assert (printed.out, printed.err) == (shown, "")
     exec(code, {})
     assert capsys.readouterr().out == shown.split("\n\n", 1)[1]
+    gains = re.search(r"([+]\S+)  \[([+]\S+), ([+]\S+)\]", shown).groups()
+    gain, low, high = (round(100 * float(x)) for x in gains)
+    words = " ".join(first.split())
+    assert f"{gain} of 100 positives more than the old one" in words
+    assert f"with 95 % confidence {low} to {high} more" in words
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
