@@ -378,5 +378,5 @@ def test_ids_without_order_are_not_warned_of():
 
 
 def test_chance_warns_once_in_a_thousand():
-    values = np.random.default_rng(0).exponential(size=(20_000, 30))
+    values = np.random.default_rng(0).exponential(size=(10_000, 30))
     assert np.mean([look_dependent(x) for x in values]) < 0.002

@@ -49,7 +49,7 @@ def test_probabilities(name, with_other):
 
 def test_samples():
     probability = np.array([0.05, 0.9, 1.0, 0.3, 0.5, 0.25, 0.6, 0.4])
-    rng, n = np.random.default_rng(0), 20_000
+    rng, n = np.random.default_rng(0), 8000
     drawn = np.zeros((n, 8))
     for i in range(n):
         drawn[i, _pivotal_sample(probability, rng)] = 1

@@ -392,12 +392,12 @@ def test_times_that_are_yet_to_come_do_not_say_when_we_look(log):
 @pytest.mark.parametrize("words", [False, True])
 def test_promises_and_searches_take_the_mature_rows(words):
     rng = np.random.default_rng(0)
-    X, entered = rng.normal(size=(1500, 2)), rng.integers(0, 60, 1500).astype(float)
-    event = rng.random(1500) < 1 / (1 + np.exp(1 - X[:, 0]))
-    resolved = np.where(event, entered + rng.integers(0, 20, 1500), np.nan)
+    X, entered = rng.normal(size=(900, 2)), rng.integers(0, 60, 900).astype(float)
+    event = rng.random(900) < 1 / (1 + np.exp(1 - X[:, 0]))
+    resolved = np.where(event, entered + rng.integers(0, 20, 900), np.nan)
     y = np.where(event, "fraud", "ok") if words else event.astype(int)
     pos_label = {"pos_label": "fraud"} if words else {}
-    groups, value = np.arange(1500) // 2, (rng.exponential(9, 1500), np.full(1500, -1.0))
+    groups, value = np.arange(900) // 2, (rng.exponential(9, 900), np.full(900, -1.0))
     design = LabelDesign(entered=entered, resolved=resolved, horizon=14, as_of=60)
     mature = entered <= 46
     labels = (event & (resolved - entered <= 14))[mature]
@@ -416,10 +416,10 @@ def test_promises_and_searches_take_the_mature_rows(words):
     of_hand = clone(search).fit(X[mature], labels)
     assert search.fit(X, y, design=design).best_bound_ == of_hand.best_bound_
     with pytest.raises(ValueError, match="y has the index of X in another order"):
-        found.fit(pd.DataFrame(X), pd.Series(y, index=np.arange(1500)[::-1]), design=design)
+        found.fit(pd.DataFrame(X), pd.Series(y, index=np.arange(900)[::-1]), design=design)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         found.fit(X[1:], y, design=design)
-    parts = [(np.arange(700), np.arange(700, 1500))]
+    parts = [(np.arange(400), np.arange(400, 900))]
     with pytest.raises(ValueError, match="cv has numbers of rows, of which design takes some"):
         search.set_params(cv=parts).fit(X, y, design=design)
 
