@@ -147,7 +147,7 @@ def hold_times(ids: Any) -> bool:
     if OTHER_DATE.fullmatch(text) and all(map(OTHER_DATE.fullmatch, {*map(str, ids)})):
         raise ValueError(
             f"Ids are dates such as {text!r}: write them as 2024-01-31, as pandas.to_datetime"
-            " does, with dayfirst=True if the day comes first."
+            " does, with dayfirst if the day comes first."
         )
     return bool(DATE.fullmatch(text)) and all(
         DATE.fullmatch(x) and reads_as(datetime.fromisoformat, day_of(x)) for x in {*map(str, ids)}

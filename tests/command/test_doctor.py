@@ -243,7 +243,7 @@ TRAPS = {
     ),
     "days that can be read in two ways": (
         names(day=np.array([f"{int(x[-2:])}.1.2024" for x in DAY]), label=Y, score=S),
-        ["precision@2 of each 'day': no interval: Ids are dates such as '1.1.2024'"],
+        ["precision@2 of each 'day': no interval: Ids are dates such as '1.1.2024': write them"],
     ),
     "decimal commas": (
         names(label=Y, new=np.char.replace(S.astype(str), ".", ",")),
