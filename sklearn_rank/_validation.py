@@ -766,9 +766,9 @@ MARKS = ("", "na", "n/a", "#n/a", "<na>", "null", r"\n", "none", "nan", "?", "."
 # Why rows with missing labels must be neither removed nor filled in.
 KNOWN_IN_PART = (
     "so labels are known in part: removing such rows or counting them as 0 biases the AUC and the"
-    " precision at the top unless the rows with labels are a random sample; label a random sample"
-    " of the rows and pass these alone, or pass all rows and design=, a LabelDesign, to"
-    " metric_interval, compare, curve or cross_val_interval, and to fits and scorers"
+    " precision at the top unless the rows with labels are a random sample, and measures of the"
+    " first k even then; pass all rows and design=, a LabelDesign, to metric_interval, compare,"
+    " curve or cross_val_interval, and to fits and scorers"
     " the rows with labels, with sample_weight=design.sample_weight(y) of these"
 )
 

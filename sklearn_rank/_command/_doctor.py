@@ -94,8 +94,6 @@ def rows_of_each(sizes: IntArray) -> str:
 class Doctor:
     """What is found out about a file, in words of the command."""
 
-    negated = "pass --negate={}"
-
     def __init__(self, options: Namespace, parser: ArgumentParser) -> None:
         self.options, self.parser = options, parser
         self.asked = Namespace(**vars(options))  # With what is guessed
@@ -106,6 +104,7 @@ class Doctor:
         self.facts: dict[str, str] = {}  # What the values of a column are, by its name
         self.measured: dict[str, bool] = {}  # Measures with a value: whether with intervals
         self.compared = ""  # Measure by which the scores can be compared
+        self.negated: list[str] = []  # Scores that look reversed
         self.daily: dict[str, Any] = {}  # Options of a line for the first rows of each day
         self.days: list[str] = []  # Columns of times or numbers of days that are not used
         self.columns: dict[str, Column] = {}
@@ -283,8 +282,11 @@ class Doctor:
     def lines(self) -> list[str]:
         """The lines to type."""
         commands = ["evaluate"] * bool(self.measured) + ["compare"] * bool(self.compared)
-        of_days = vars(self.asked) | self.daily | {"groups": None}
-        lines = [self.call(vars(self.asked), command) for command in commands]
+        asked = vars(self.asked) | {
+            "negate": sorted({*(self.asked.negate or ())} ^ {*self.negated})
+        }
+        of_days = asked | self.daily | {"groups": None}
+        lines = [self.call(asked, command) for command in commands]
         return lines + [self.call(of_days, x) for x in commands[-1:] * bool(self.daily)]
 
     def _evaluate(self) -> dict[str, list[Result]]:
@@ -357,7 +359,9 @@ class Doctor:
         result, what = direction_of(self.rankings, name, self.evaluated)
         if what:
             limits = f"[{fixed(result.low)}, {fixed(result.high)}]"
-            what = what.replace("negate the column", self.negated.format(name))
+            if "reversed" in what:
+                self.negated.append(name)
+                what = "it looks reversed: the lines negate it, as if low scores are the best"
             self.found.append(
                 f"{name}: {result.measure} {fixed(result.estimate)} {limits}, {what}."
             )

@@ -143,6 +143,9 @@ def run_compare(options: Namespace) -> int:
     verdict = f"passes: no difference is {' or '.join(options.fail_if or ())}"
     if failures:
         verdict = f"fails: {'; '.join(failures)}"
+    elif options.fail_if:
+        undecided = [x for of in comparisons.items() for x in _failures(*of, ["inconclusive"])]
+        verdict = "; ".join([verdict, *undecided])
     if options.fail_if:
         found["json"]["failures"] = failures
         ends.append(verdict)

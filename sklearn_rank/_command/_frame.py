@@ -153,8 +153,6 @@ def _text(value: Any) -> str:
 class FrameDoctor(Doctor):
     """What is found out about a frame, with lines of Python."""
 
-    negated = "pass -frame[{!r}]"
-
     def __init__(self, frame: Any, *options: Any) -> None:
         self.frame = frame
         self.is_polars = type(frame).__module__.startswith("polars")
@@ -213,7 +211,8 @@ class FrameDoctor(Doctor):
         lines = [f"y_true = {self._labels()}"]
         ids = {name: getattr(self.evaluated, name) for name in ("qid", "groups")}
         rest = "".join(f", {name}={self._column(x)}" for name, x in ids.items() if x)
-        values = {name: self._numbers(name) for name in self.rankings.scores}
+        signs = {name: "-" * (name in self.negated) for name in self.rankings.scores}
+        values = {name: sign + self._numbers(name) for name, sign in signs.items()}
         names = [self.original[name] for name in values]
         text = f"frame[{names!r}]" if len(names) > 1 else next(iter(values.values()))
         if len(names) > 1 and any(x != self._column(name) for name, x in values.items()):

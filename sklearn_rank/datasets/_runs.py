@@ -107,7 +107,8 @@ class JudgedRuns:
     runs: dict[str, Bunch]  # Of each run what join_qrels returns
     queries: list[str]  # That count, ascending
     text: str  # How what is not judged or not retrieved counts
-    unjudged: dict[str, float]  # Shares of the first documents that count as not relevant so
+    unjudged: dict[str, float]  # Shares of the first documents that have no judgment
+    left_out: bool = False  # Whether these are left out, else they count as not relevant
     found: dict[Measure, FloatArray] = field(default_factory=dict)
 
     @classmethod
@@ -146,17 +147,21 @@ class JudgedRuns:
             | {"missing": lacking[name], "unjudged": _others(run, grades)}
             for name, run in read.items()
         }
-        shares = {name: _share_unjudged(both) for name, both in joined.items()}
+        left_out = unjudged == "left out"
+        whole = joined
+        if left_out:
+            whole = {name: _join(run, relevance, ideal, "negative") for name, run in read.items()}
+        shares = {name: _share_unjudged(both) for name, both in whole.items()}
         texts = [_text_of_unjudged(shares, unjudged)]
         if complete and missing:
             texts.append(f"queries without documents count 0 ({len(missing)} of {len(counted)})")
         text = "".join(f"; {text}" for text in texts if text)
-        if unjudged != "negative" or all(
+        if unjudged not in ("negative", "left out") or all(
             grades.min(initial=1.0) >= 1.0 for grades in ideal.values()
         ):
             shares = {}  # Nobody who lists only relevant documents has left out others.
         runs = {name: Bunch(**both) for name, both in joined.items()}
-        return cls(runs, counted, text, shares)
+        return cls(runs, counted, text, shares, left_out)
 
     def warn_of_unjudged(self) -> None:
         """Warn of queries of runs that have no judgment."""
@@ -173,20 +178,23 @@ class JudgedRuns:
         found = list(map(as_of_trec_eval, one_by_one(measure, of_curve)))
         scale: Any = {"max_grade": _highest(next(iter(self.runs.values())))}
         found = [replace(x, **scale) if x.scaled_by_labels else x for x in found]
-        if not all(x.of_judged for x in found):
-            self._warn_of_disadvantage()
+        for left_out in {self.left_out or x.of_judged for x in found}:
+            self._warn_of_different_shares(left_out)
         return [MeasureOfRuns(inner=x, of=self, undefined=x.undefined) for x in found]
 
-    def _warn_of_disadvantage(self) -> None:
+    def _warn_of_different_shares(self, left_out: bool) -> None:
         """Warn if one run has an unjudged document more than another among the first ones."""
         least, most = _extremes(self.unjudged) if self.unjudged else (("", 0.0), ("", 0.0))
         if SHOWN * (most[1] - least[1]) >= 1.0:
+            how = f"These count as not relevant, which puts {most[0]!r} at a disadvantage"
+            if left_out:
+                how = f"These are left out, which favours {most[0]!r}"
             warn(
                 f"Of the first {SHOWN} documents of {least[0]!r} {_percent('', least[1])} have no"
-                f" judgment, of those of {most[0]!r} {_percent('', most[1])}. These count as not"
-                f" relevant, which puts {most[0]!r} at a disadvantage: pass load_qrels(...,"
-                " unjudged='unknown') and design=LabelDesign(pool=qrels), which has limits for any"
-                " relevance of them, or judge them.",
+                f" judgment, of those of {most[0]!r} {_percent('', most[1])}. {how}: pass"
+                " load_qrels(..., unjudged='unknown') and design=LabelDesign(pool=qrels), which"
+                " has limits for any relevance of them, or judge them; or are their ids written in"
+                " another way?",
                 UserWarning,
             )
 

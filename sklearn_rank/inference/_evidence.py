@@ -468,16 +468,16 @@ def warn_of_reversed(lists: Mapping[str, ScoredLists], effect: float = 1.0) -> N
 
 
 def _sample(lists: ScoredLists) -> ScoredLists:
-    """Rows of one list, or whole queries, at equal distances."""
+    """Rows of each list at equal distances, or whole lists where these are short."""
     step = len(lists.score) // MOST_ROWS
     if step < 2:
         return lists
-    every = np.arange(lists.n_lists) % step == 0
-    offsets = np.append(0, np.cumsum(lists.lengths[every]))
-    rows = np.flatnonzero(lists.to_items(every))
-    if lists.n_lists == 1:
-        rows = np.arange(0, len(lists.score), step)
-        offsets = np.array([0, len(rows)])
+    rows = np.arange(0, len(lists.score), step)
+    offsets = -(-lists.offsets // step)
+    if len(rows) < 5 * lists.n_lists:
+        every = np.arange(lists.n_lists) % step == 0
+        rows, offsets = lists.to_items(every).nonzero()[0], lists.lengths[every].cumsum()
+        offsets = np.append(0, offsets)
     return ScoredLists(labels=lists.labels[rows], score=lists.score[rows], offsets=offsets)
 
 
@@ -486,7 +486,7 @@ def _order_of(lists: ScoredLists, effect: float) -> tuple[float, float]:
     in_order, n_pos, n_neg = pairs_in_order(lists.score, lists.labels > 0, lists.offsets)
     pairs = n_pos * n_neg
     above, variance = in_order - pairs / 2.0, effect * pairs @ (n_pos + n_neg + 1.0) / 12.0
-    if lists.n_lists > 1:  # whose rows may depend on each other
+    if lists.n_lists >= 10:  # which show how rows depend on each other
         variance = above @ above
     if variance <= 0.0:
         return nan, 0.0

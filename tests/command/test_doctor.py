@@ -43,7 +43,7 @@ LOW_HALF = PLACE >= N // 2
 
 RANDOM_ROWS = "a random sample of all rows, which the table cannot show"
 BETTER = "do not show that it orders better than chance"
-REVERSED = "it looks reversed: pass --negate=score if low scores belong at the top"
+REVERSED = "it looks reversed: the lines negate it, as if low scores are the best"
 LEAK = "as by a leak"
 BY_VALUES = "by values alone"
 
@@ -420,7 +420,8 @@ def test_options_replace_guesses(command, files):
     assert f"--score={OLD} --groups=user\n" in said
     said = check(command, "predictions.csv", "--label", LABEL, "--pos-label", "0")
     assert "--pos-label=0" in said
-    assert "it looks reversed: pass --negate=" in said
+    assert REVERSED in said
+    assert f"--negate={OLD}" in said
     write_csv(files / "t.csv", {"label": GRADE, "qid": QUERIES, "score": G})
     said = check(command, "t.csv", "--one-list")
     assert "spearman" in said

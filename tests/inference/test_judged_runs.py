@@ -261,15 +261,17 @@ def test_unjudged_documents_count_as_the_user_says():
 
 
 @for_each(
-    ("unjudged", "negatives", "measure", "warns"),
+    ("unjudged", "negatives", "measure", "others", "effect"),
     [
-        (2, True, "rr", True),
-        (0.5, True, "rr", False),
-        (2, False, "rr", False),  # Who lists only relevant documents means that no other one is.
-        (2, True, "bpref", False),
+        (2, True, "rr", "negative", r"puts 'b' at a disadvantage"),
+        (0.5, True, "rr", "negative", None),
+        # Who lists only relevant documents means that no other one is.
+        (2, False, "rr", "negative", None),
+        (2, True, "bpref", "negative", "left out, which favours 'b'"),
+        (2, True, "rr", "left out", "left out, which favours 'b'"),
     ],
 )
-def test_a_run_that_was_judged_less_is_warned_of(unjudged, negatives, measure, warns):
+def test_a_run_that_was_judged_less_is_warned_of(unjudged, negatives, measure, others, effect):
     names, n = [f"d{j}" for j in range(10)], 4
     qrels = {
         f"q{i}": {x: int(j % 2 or not negatives) for j, x in enumerate(names)} for i in range(n)
@@ -277,12 +279,11 @@ def test_a_run_that_was_judged_less_is_warned_of(unjudged, negatives, measure, w
     runs = {x: {query: list(names) for query in qrels} for x in "ab"}
     for i in range(round(n * unjudged)):
         runs["b"][f"q{i % n}"][i // n] = f"x{i}"
-    at_disadvantage = (
-        r"documents of 'a' 0 % have .* of 'b' 20 %\. .* 'b' at a .*LabelDesign\(pool="
-    )
-    with pytest.warns(UserWarning, match=at_disadvantage) if warns else nullcontext():
-        found = compare(measure, qrels, runs)
-    assert f"(a 0 % to b {10 * unjudged:g} % of the first 10)" in found.target
+    text = rf"documents of 'a' 0 % have .* of 'b' 20 %\. .*{effect}.*LabelDesign\(pool="
+    with pytest.warns(UserWarning, match=text) if effect else nullcontext():
+        found = compare(measure, load_qrels(qrels, unjudged=others), runs)
+    shares = f"(a 0 % to b {10 * unjudged:g} % of the first 10)"
+    assert (shares in found.target) == (others == "negative")
 
 
 def test_queries_that_some_runs_lack_are_asked_for():
