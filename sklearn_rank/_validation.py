@@ -1041,11 +1041,13 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
             " constant first."
         )
     # astype would also read strings as numbers, dates as counts, and drop imaginary parts.
-    words = [x for x in array.flat if isinstance(x, str | bytes)] if array.dtype == object else []
-    numeric = array.dtype.kind in "biuf" or (array.dtype == object and not words)
+    kind = array.dtype.kind
+    cells = array.ravel().tolist() if kind in "OUS" else []
+    words = [x for x in cells if isinstance(x, str | bytes)]
+    numeric = kind in "biuf" or (kind == "O" and not words)
     pair = None
     try:
-        if numeric and array.dtype.kind == "O":
+        if numeric and kind == "O":
             plain = [np.nan if is_missing(value) else value for value in array.flat]
             result = np.array(plain, dtype=np.float64).reshape(array.shape)
             pair = _find_rounded_pair(plain, result)

@@ -40,7 +40,7 @@ def masked(values):
 
 
 def with_commas(values):
-    return [f"{x:.2f}".replace(".", ",") for x in values]
+    return np.array([f"{x:.2f}".replace(".", ",") for x in values])
 
 
 # Input, value, how it is made of good ones, a part of the message of its refusal, and what else is
